@@ -1,0 +1,112 @@
+#pragma once
+
+// What stands behind a route. A backend decides nothing about tokens (design, 8): the pipeline
+// calls `read` and `stage`, then `commit`, at the moments the protocol gives.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/async.h"
+#include "base/error.h"
+#include "base/http.h"
+#include "base/stamp.h"
+
+namespace fenceline::backends {
+
+/// How far the fence holds (design, 4), weakest first.
+enum class Guarantee : std::uint8_t {
+  kNone,     ///< The route does not fence.
+  kDetect,   ///< Stale writes are seen, but some writes can pass.
+  kBounded,  ///< Strict but for one named assumption.
+  kStrict,   ///< S1 to S4 of the design.
+};
+
+/// `none`, `detect`, `bounded` or `strict`.
+std::string_view to_string(Guarantee guarantee);
+
+/// What a backend can do, from a probe where it is somebody else's server.
+struct Capabilities {
+  Guarantee guarantee = Guarantee::kNone;
+  std::string assumption;  ///< One sentence for the operator; empty when strict.
+};
+
+/// One request for one resource. Plain data; lives until the request has been answered.
+struct ResourceRequest {
+  const base::RequestHead& head;
+  /// Canonical name: decoded once, no empty and no dot segments, no leading or trailing slash.
+  /// Empty for the root of the route.
+  std::string_view name;
+  /// True if the client's path ended in `/`: a directory is meant, never a file.
+  bool names_directory = false;
+};
+
+/// A write that has no visible effect yet. Destroying it uncommitted leaves no trace.
+class StagedWrite {
+ public:
+  StagedWrite() = default;
+  StagedWrite(const StagedWrite&) = delete;
+  StagedWrite& operator=(const StagedWrite&) = delete;
+  virtual ~StagedWrite() = default;
+
+  /// Makes the write visible and durable.
+  /// Does: evaluates `If-Match`, `If-None-Match`, `If-Unmodified-Since` against the resource, then
+  /// the one atomic effect, then makes it durable, in one step with regard to every other commit
+  /// of this backend on the same resource. Call at most once.
+  /// Success: the effect is durable; the answer for the client.
+  /// Failure: `applied` is `kNo` when nothing changed (`kPreconditionFailed`, `kNotFound`,
+  /// `kNameConflict`, `kForbiddenName`, `kInsufficientStorage`, `kStorageFailed`), `kUnknown` when
+  /// the effect may or may not last (`kStorageFailed`, `kUpstreamFailed`, `kUpstreamTimeout`).
+  /// Concurrency: runs on the caller's core, but may work on another thread. The caller keeps this
+  /// object alive until the outcome is there; there is no cancelling.
+  virtual base::Awaitable<base::Result<base::Reply>> commit() = 0;
+};
+
+/// One store behind a route. Used by all cores at once.
+class Backend {
+ public:
+  Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+  virtual ~Backend() = default;
+
+  /// What it can guarantee. Constant after construction. Thread-safe.
+  [[nodiscard]] virtual Capabilities capabilities() const = 0;
+
+  /// True if `method` reads, false if it writes. Unknown methods are writes. Pure.
+  [[nodiscard]] virtual bool is_read(const base::RequestHead& head) const = 0;
+
+  /// The methods it takes, for `Allow`: "GET, HEAD, PUT, DELETE". Constant.
+  [[nodiscard]] virtual std::string_view allowed_methods() const = 0;
+
+  /// Reads a resource.
+  /// Does: evaluates conditional and range headers, opens the content. What the answer shows was
+  /// the state at one moment during the call.
+  /// Success: the answer, also 304; its body is streamed after the call.
+  /// Failure: `kNotFound`, `kPreconditionFailed`, `kRangeNotSatisfiable`, `kForbiddenName`,
+  /// `kStorageFailed`, and those of an upstream; `applied` is `kNo`.
+  /// Concurrency: thread-safe; `request` must outlive the call.
+  virtual base::Awaitable<base::Result<base::Reply>> read(ResourceRequest request) = 0;
+
+  /// Takes a write's body to where nobody sees it.
+  /// Does: reads `body` to its end; holds no lock meanwhile, so a stalled upload blocks nobody.
+  /// Success: a staged write that keeps `stamp` with its content.
+  /// Failure: those of `body`, and `kInsufficientStorage`, `kStorageFailed`, `kForbiddenName`,
+  /// `kNameConflict`, `kMethodNotAllowed`; nothing is left behind.
+  /// Concurrency: thread-safe; `request` and `body` must outlive the call and, for the request, the
+  /// staged write.
+  virtual base::Awaitable<base::Result<std::unique_ptr<StagedWrite>>> stage(
+      ResourceRequest request, base::BodySource& body, base::Stamp stamp) = 0;
+
+  /// Looks up the stamp that the last write kept with the resource.
+  /// Success: the stamp (without its key, which the caller knows); nothing if the content was not
+  /// written through us. Failure: `kNotFound`, `kForbiddenName`, `kStorageFailed`. Thread-safe;
+  /// may block for one metadata lookup.
+  virtual base::Result<std::optional<base::Stamp>> find_stamp(std::string_view name) = 0;
+
+  /// Nothing while writes are taken; otherwise why not, for `/readyz` and the admin API.
+  [[nodiscard]] virtual std::optional<std::string> out_of_service() const = 0;
+};
+
+}  // namespace fenceline::backends

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/async.h"
+#include "base/error.h"
+#include "base/fence_key.h"
+#include "fencing/mark.h"
+
+namespace fenceline::fencing {
+
+/// One row of a scan.
+struct KeyedMark {
+  std::string key;
+  Mark mark;
+};
+
+/// The durable table of marks (design, 7). Marks are never deleted and never expire: a forgotten
+/// mark is an open gate.
+class Ledger {
+ public:
+  Ledger() = default;
+  Ledger(const Ledger&) = delete;
+  Ledger& operator=(const Ledger&) = delete;
+  /// Answers everything that waits (`kShuttingDown` for what was not begun), then closes.
+  virtual ~Ledger() = default;
+
+  /// Durable monotonic maximum.
+  /// Does: stores `merged(stored, offered)`.
+  /// Success: `done` gets the mark after the call; it is durable, survives kill -9 and power loss.
+  /// Failure: `kLedgerUnavailable` (disk full, I/O error, corrupt file) or `kShuttingDown`; the
+  /// stored mark may or may not have changed, repeating the call is safe. After a failure whose
+  /// effect on the file is unknown the ledger keeps refusing rather than guess.
+  /// Concurrency: thread-safe; `done` is called exactly once, from any thread, possibly inside
+  /// the call; it must not block.
+  virtual void raise(const base::FenceKey& key, const Mark& offered,
+                     base::Done<base::Result<Mark>> done) = 0;
+
+  /// Looks one key up.
+  /// Success: the durable mark; one without a token if the key was never fenced.
+  /// Failure and concurrency: as `raise`.
+  virtual void find(const base::FenceKey& key, base::Done<base::Result<Mark>> done) = 0;
+
+  /// Lists marks in byte order of their keys.
+  /// Does: returns up to `limit` rows whose key starts with `prefix` and is greater than `after`
+  /// (empty: from the beginning). Pass the last key back as `after` to go on.
+  /// Success: the rows, fewer than `limit` only at the end. Failure and concurrency: as `raise`.
+  virtual void scan(std::string prefix, std::string after, std::size_t limit,
+                    base::Done<base::Result<std::vector<KeyedMark>>> done) = 0;
+};
+
+/// A ledger in memory, for tests: nothing is durable.
+std::unique_ptr<Ledger> make_memory_ledger();
+
+}  // namespace fenceline::fencing
