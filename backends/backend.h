@@ -96,8 +96,9 @@ class Backend {
   /// `kNameConflict`, `kMethodNotAllowed`; nothing is left behind.
   /// Concurrency: thread-safe; `request` and `body` must outlive the call and, for the request, the
   /// staged write.
-  virtual base::Awaitable<base::Result<std::unique_ptr<StagedWrite>>> stage(
-      ResourceRequest request, base::BodySource& body, base::Stamp stamp) = 0;
+  virtual base::Awaitable<base::Result<std::unique_ptr<StagedWrite>>> stage(ResourceRequest request,
+                                                                            base::BodySource& body,
+                                                                            base::Stamp stamp) = 0;
 
   /// Looks up the stamp that the last write kept with the resource.
   /// Success: the stamp (without its key, which the caller knows); nothing if the content was not

@@ -14,36 +14,36 @@ namespace fenceline::base {
 /// What went wrong. Each kind is one row in `error.cc` and one row in `proxy/problem.cc`.
 enum class ErrorKind : std::uint8_t {
   // The client's request.
-  kMalformedRequest,      ///< Syntax of head, target, header or body framing.
-  kMalformedToken,        ///< The fencing token is not exactly one canonical decimal.
-  kTokenRequired,         ///< A write without a token on a fenced route.
-  kStaleToken,            ///< Token below the mark ("fenced").
-  kHolderConflict,        ///< Token equals the mark, but another holder is bound to it.
-  kTokenTooFarAhead,      ///< Token above the mark by more than the route's `max_jump`.
-  kPreconditionFailed,    ///< `If-Match`, `If-None-Match` or `If-Unmodified-Since` (RFC 9110, 13).
-  kNotFound,              ///< No route, or no such resource.
-  kMethodNotAllowed,      ///< The route does not take this method.
-  kNameConflict,          ///< The name is a directory, or a part of its path is a file.
-  kForbiddenName,         ///< The name reaches a symlink or another file system.
-  kRangeNotSatisfiable,   ///< `Range` lies outside the content (RFC 9110, 14.4).
-  kLengthRequired,        ///< No usable body length.
-  kBodyTooLarge,          ///< Body above the route's limit.
-  kTargetTooLong,         ///< Request target or resource name too long.
-  kHeadTooLarge,          ///< Request head above 32 KiB, or too many fields.
-  kExpectationFailed,     ///< `Expect` other than `100-continue`.
-  kMethodUnknown,         ///< A method or transfer coding that nobody here implements.
-  kVersionNotSupported,   ///< Not HTTP/1.0 or HTTP/1.1.
-  kRequestTimeout,        ///< Head or body did not arrive in time.
-  kClientGone,            ///< The connection broke; nobody reads the answer.
-  kUnauthorized,          ///< Authentication is missing or wrong.
+  kMalformedRequest,     ///< Syntax of head, target, header or body framing.
+  kMalformedToken,       ///< The fencing token is not exactly one canonical decimal.
+  kTokenRequired,        ///< A write without a token on a fenced route.
+  kStaleToken,           ///< Token below the mark ("fenced").
+  kHolderConflict,       ///< Token equals the mark, but another holder is bound to it.
+  kTokenTooFarAhead,     ///< Token above the mark by more than the route's `max_jump`.
+  kPreconditionFailed,   ///< `If-Match`, `If-None-Match` or `If-Unmodified-Since` (RFC 9110, 13).
+  kNotFound,             ///< No route, or no such resource.
+  kMethodNotAllowed,     ///< The route does not take this method.
+  kNameConflict,         ///< The name is a directory, or a part of its path is a file.
+  kForbiddenName,        ///< The name reaches a symlink or another file system.
+  kRangeNotSatisfiable,  ///< `Range` lies outside the content (RFC 9110, 14.4).
+  kLengthRequired,       ///< No usable body length.
+  kBodyTooLarge,         ///< Body above the route's limit.
+  kTargetTooLong,        ///< Request target or resource name too long.
+  kHeadTooLarge,         ///< Request head above 32 KiB, or too many fields.
+  kExpectationFailed,    ///< `Expect` other than `100-continue`.
+  kMethodUnknown,        ///< A method or transfer coding that nobody here implements.
+  kVersionNotSupported,  ///< Not HTTP/1.0 or HTTP/1.1.
+  kRequestTimeout,       ///< Head or body did not arrive in time.
+  kClientGone,           ///< The connection broke; nobody reads the answer.
+  kUnauthorized,         ///< Authentication is missing or wrong.
   // Us.
-  kDraining,              ///< Older commits have not left, or are unsettled.
-  kLedgerUnavailable,     ///< The ledger cannot be read or written: the fence is unsure.
-  kInsufficientStorage,   ///< Disk full; the old content is intact.
-  kStorageFailed,         ///< An I/O error of the store; the route may be out of service.
-  kOverloaded,            ///< A limit on connections, staged bytes or keys is reached.
-  kShuttingDown,          ///< The server is stopping.
-  kInternal,              ///< A bug; details are in the log, never in the answer.
+  kDraining,             ///< Older commits have not left, or are unsettled.
+  kLedgerUnavailable,    ///< The ledger cannot be read or written: the fence is unsure.
+  kInsufficientStorage,  ///< Disk full; the old content is intact.
+  kStorageFailed,        ///< An I/O error of the store; the route may be out of service.
+  kOverloaded,           ///< A limit on connections, staged bytes or keys is reached.
+  kShuttingDown,         ///< The server is stopping.
+  kInternal,             ///< A bug; details are in the log, never in the answer.
   // Somebody else's server.
   kUpstreamFailed,
   kUpstreamTimeout,

@@ -33,8 +33,8 @@ class TimerWheel {
 
  private:
   friend class Timer;
-  using Hook = boost::intrusive::list_base_hook<
-      boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+  using Hook =
+      boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
   using Slot = boost::intrusive::list<Timer, boost::intrusive::constant_time_size<false>>;
 
   void arm(Timer& timer, Milliseconds after);

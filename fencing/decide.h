@@ -31,9 +31,9 @@ Verdict decide(const Mark& mark, const Claim& claim);
 
 /// The one rule of entering: who may commit now, given what is announced, durable and inside. Pure.
 enum class Entry : std::uint8_t {
-  kFenced,    ///< Somebody newer came while this request staged.
-  kWait,      ///< The raise is not durable yet, or an older commit is still inside.
-  kUnsettled, ///< An older commit is in doubt: waiting does not help.
+  kFenced,     ///< Somebody newer came while this request staged.
+  kWait,       ///< The raise is not durable yet, or an older commit is still inside.
+  kUnsettled,  ///< An older commit is in doubt: waiting does not help.
   kEnter,
 };
 

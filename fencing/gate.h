@@ -84,6 +84,9 @@ struct KeyView {
   std::vector<base::Token> unsettled;
 };
 
+/// Whether an admission announces its token, or only decides.
+enum class Announce : std::uint8_t { kYes, kNo };
+
 struct GateOptions {
   /// Keys kept in memory when idle; others cost one point lookup in the ledger.
   std::size_t max_cached_keys = 1U << 20U;
@@ -108,10 +111,13 @@ class Gate {
   /// starts; it runs while the body is staged.
   /// Success: a ticket. Failure: `kStaleToken`, `kHolderConflict`, `kTokenTooFarAhead`,
   /// `kLedgerUnavailable`, `kOverloaded`. A refusal never raises a mark.
-  void admit(const base::FenceKey& key, const Claim& claim, base::Done<base::Result<Ticket>> done);
+  /// Ownership: `key` and `claim` are copied where they are needed after the call.
+  void admit(const base::FenceKey& key, const Claim& claim, Announce announce,
+             base::Done<base::Result<Ticket>> done);
 
   /// As `admit`, when the mark is in memory; nothing otherwise: then call `admit`.
-  std::optional<base::Result<Ticket>> try_admit(const base::FenceKey& key, const Claim& claim);
+  std::optional<base::Result<Ticket>> try_admit(const base::FenceKey& key, const Claim& claim,
+                                                Announce announce = Announce::kYes);
 
   /// Step 3, ENTER.
   /// Does: waits until the ticket's mark is durable and no commit with a lower token is inside;

@@ -12,7 +12,7 @@
 namespace fenceline::proxy {
 
 struct HeadLimits {
-  std::size_t max_head_bytes = 32 * 1024;  ///< Request line and fields; above: `kHeadTooLarge`.
+  std::size_t max_head_bytes = 32 * 1024;   ///< Request line and fields; above: `kHeadTooLarge`.
   std::size_t max_target_bytes = 8 * 1024;  ///< Above: `kTargetTooLong`.
   std::size_t max_fields = 100;             ///< Above: `kHeadTooLarge`.
 };

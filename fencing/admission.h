@@ -1,0 +1,43 @@
+#pragma once
+
+#include <vector>
+
+#include "base/async.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fence_key.h"
+#include "base/timer_wheel.h"
+#include "fencing/gate.h"
+
+namespace fenceline::fencing {
+
+/// Tickets for every key that a request names, in the order of the keys.
+using Tickets = std::vector<Ticket>;
+/// Permits for the same keys.
+using Permits = std::vector<Permit>;
+
+/// Step 1 for one request that may name several keys (S3 multi-delete), all or nothing.
+///
+/// Does: sorts the keys and drops duplicates; decides on all of them before it announces the token
+/// on any, so a claim that is stale for one key raises no mark of another.
+/// Success: one ticket per distinct key. Failure: the first refusal, as `Gate::admit`;
+/// `kLedgerUnavailable` when a mark could not be read within `deadline`.
+/// Concurrency: a coroutine of the core that owns `timers`. `claim` must outlive the call.
+base::Awaitable<base::Result<Tickets>> admit(Gate& gate, std::vector<base::FenceKey> keys,
+                                             Claim claim, base::TimerWheel& timers,
+                                             base::Milliseconds deadline);
+
+/// Step 3 for the same request: enters the keys in their sorted order.
+///
+/// Does: waits, at most `deadline` per key, as `Gate::enter`. No two requests can wait for each
+/// other: whoever waits, waits for lower tokens only.
+/// Success: one permit per ticket. Failure: the first refusal; the keys entered before are left
+/// as not applied.
+/// Concurrency: as `admit`; `tickets` must outlive the call.
+base::Awaitable<base::Result<Permits>> enter(Gate& gate, Tickets& tickets, base::TimerWheel& timers,
+                                             base::Milliseconds deadline);
+
+/// Settles all of them with one outcome.
+void settle(Permits& permits, Settlement outcome);
+
+}  // namespace fenceline::fencing

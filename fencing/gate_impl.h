@@ -1,0 +1,82 @@
+#pragma once
+
+// The inside of the gate, shared by gate.cc (steps 1 and 3) and permit.cc (step 6). No other file
+// includes this.
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "fencing/gate.h"
+#include "fencing/key_state.h"
+
+namespace fenceline::fencing {
+
+/// Work to do once no lock is held: ledger calls and callbacks.
+using Afterwards = std::vector<std::function<void()>>;
+
+/// The keys of one hash range and the mutex that guards them.
+struct Shard {
+  std::mutex mutex;
+  std::unordered_map<std::string, std::unique_ptr<KeyState>> states;
+  boost::intrusive::list<KeyState> idle;  ///< Forgettable states, the longest idle first.
+};
+
+class Gate::Impl {
+ public:
+  Impl(Gate& gate, Ledger& ledger, GateOptions options);
+
+  /// The shard that holds `key`.
+  Shard& shard_of(const std::string& key);
+  std::array<Shard, 64>& shards() { return shards_; }
+
+  // The methods below expect the shard's mutex to be held.
+
+  /// The state of `key`, created if needed; null if the shard is full of keys in use.
+  KeyState* find_or_create(Shard& shard, const base::FenceKey& key);
+
+  /// Decides on a claim against a loaded state, announces it, and asks for the raise.
+  base::Result<Ticket> decide_locked(Shard& shard, KeyState& state, const Claim& claim,
+                                     Announce announce, Afterwards& afterwards);
+
+  /// Starts the durable raise of what is announced, if none is under way.
+  void raise_if_needed(Shard& shard, KeyState& state, Afterwards& afterwards);
+
+  /// Reads the mark from the ledger, if nobody does yet.
+  void load_if_needed(Shard& shard, KeyState& state, Afterwards& afterwards);
+
+  /// Ends the waits that are over.
+  void wake(Shard& shard, KeyState& state, Afterwards& afterwards);
+
+  /// What `entry` means for a request with `token`; counts nothing.
+  base::Result<Permit> outcome_of(Shard& shard, KeyState& state, Entry entry, base::Token token);
+
+  void pin(Shard& shard, KeyState& state);
+  /// May destroy `state`.
+  void unpin(Shard& shard, KeyState& state);
+
+  // These take the mutex themselves.
+
+  void on_loaded(KeyState& state, base::Result<Mark> found);
+  void on_raised(KeyState& state, base::Result<Mark> stored);
+  std::uint64_t next_id();
+
+ private:
+  void forget_idle(Shard& shard);
+
+  Gate& gate_;
+  Ledger& ledger_;
+  std::size_t max_keys_per_shard_;
+  std::atomic<std::uint64_t> last_id_ = 0;
+  std::array<Shard, 64> shards_;
+};
+
+/// Runs what was put off until no lock is held.
+void run(const Afterwards& afterwards);
+
+}  // namespace fenceline::fencing
