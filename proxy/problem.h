@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/http.h"
+#include "base/token.h"
+
+namespace fenceline::proxy {
+
+/// What an answer says about one kind of error.
+struct ProblemKind {
+  int status = 500;
+  std::string_view title;  ///< The same for every problem of this kind (RFC 9457, 3.1.3).
+};
+
+/// The one table from error kinds to HTTP (design, 5). Total: every kind has a row. Pure.
+/// `kClientGone` maps to 499, which goes into logs and metrics and is never sent.
+ProblemKind problem_kind(base::ErrorKind kind);
+
+/// What was known when the error happened; what is left out is left out of the document.
+struct ProblemFacts {
+  std::optional<std::string> key;                ///< The fence key; any bytes.
+  std::optional<base::Token> presented;          ///< The token of the request.
+  std::optional<base::Token> highest;            ///< The mark of the key.
+  std::optional<std::uint32_t> retry_after_s;    ///< Left out: 1 second where one is due.
+};
+
+/// The answer for an error: RFC 9457 `application/problem+json` with `type`
+/// (`urn:fenceline:problem:<name_of(kind)>`), `title`, `status`, `detail`, `key`, `presented`,
+/// `highest`, `applied`. Tokens are strings, because JSON numbers end at 2^53.
+/// Does: adds `Retry-After` to every 503 and to every kind whose retry advice is `kLater`. The
+/// detail of `kInternal` is replaced by a fixed sentence, so that no bug leaks what it knows.
+/// Failure: none. Pure.
+/// The caller adds what only it knows: `Allow` on 405, `WWW-Authenticate` on 401, `Content-Range`
+/// on 416, `Fencing-Highest`.
+base::Reply problem_reply(const base::Error& error, const ProblemFacts& facts = {});
+
+}  // namespace fenceline::proxy
