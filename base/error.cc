@@ -68,7 +68,7 @@ const Row& row_of(ErrorKind kind) { return kRows.at(static_cast<std::size_t>(kin
 }  // namespace
 
 tl::unexpected<Error> fail(ErrorKind kind, std::string detail, Applied applied) {
-  return tl::unexpected<Error>(Error{kind, std::move(detail), applied});
+  return tl::unexpected<Error>(Error{kind, std::move(detail), applied, {}});
 }
 
 std::string_view name_of(ErrorKind kind) { return row_of(kind).name; }
@@ -95,7 +95,8 @@ Error error_from_errno(int errno_value, std::string_view what) {
   // The GNU variant may return a static string instead of filling the buffer.
   const char* reason = strerror_r(errno_value, text.data(), text.size());
   return Error{full ? kInsufficientStorage : kStorageFailed, fmt::format("{}: {}", what, reason),
-               Applied::kNo};
+               Applied::kNo,
+               {}};
 }
 
 }  // namespace fenceline::base

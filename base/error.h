@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <utility>
+#include <vector>
 
 namespace fenceline::base {
 
@@ -68,6 +70,8 @@ struct Error {
   /// A sentence for the caller: the thing, the reason, the fix. Must hold no secret.
   std::string detail;
   Applied applied = Applied::kNo;
+  /// Response fields that belong to this error, such as `Content-Range` on 416.
+  std::vector<std::pair<std::string, std::string>> fields = {};
 };
 
 template <typename T>
