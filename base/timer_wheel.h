@@ -38,9 +38,12 @@ class TimerWheel {
   using Slot = boost::intrusive::list<Timer, boost::intrusive::constant_time_size<false>>;
 
   void arm(Timer& timer, Milliseconds after);
+  [[nodiscard]] std::uint64_t ticks_until(MonotonicTime time) const;
+  void fire_slot(Slot& slot);
 
   Milliseconds tick_;
   MonotonicTime start_;
+  MonotonicTime now_;          ///< The last time that `advance` was given.
   std::uint64_t current_ = 0;  ///< Ticks since `start_` that have been handled.
   std::size_t armed_ = 0;
   std::vector<Slot> slots_;
