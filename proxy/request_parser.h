@@ -24,9 +24,9 @@ struct BodyStep {
   bool finished = false;           ///< The body, and its trailers, are complete.
 };
 
-/// Strict HTTP/1.x request parser, fed from the caller's buffer: Beast's parser for the grammar,
-/// our own checks for everything it is lenient about (`facts/http-and-storage.md`: transfer
-/// codings, Host, obs-fold, target bytes, duplicates, chunk extensions, trailers). One per
+/// Strict HTTP/1.x request parser, fed from the caller's buffer: Beast's parser for the grammar of
+/// the head; our own checks for everything it is lenient about (`proxy/head_scanner.h`,
+/// `proxy/framing_rules.h`); our own decoder for chunks (`proxy/chunked_decoder.h`). One per
 /// connection, used for one request after the other; allocates nothing per request in the steady
 /// state. Not thread-safe.
 class RequestParser {
@@ -41,9 +41,11 @@ class RequestParser {
   /// this parser, so the buffer may be reused at once. Nothing while the head is incomplete (call
   /// again with more; earlier bytes must still be at the front). Empty lines before the request
   /// line (RFC 9112, 2.2) are taken, two at most.
-  /// Failure: `kMalformedRequest`, `kHeadTooLarge`, `kTargetTooLong`, `kLengthRequired`,
-  /// `kMethodUnknown` (a transfer coding we do not know), `kVersionNotSupported`,
-  /// `kExpectationFailed`: the connection cannot be used for another request.
+  /// A request without `Content-Length` and `Transfer-Encoding` has no body, whatever its method
+  /// (RFC 9112, 6.3); one with either has a body, whatever its method.
+  /// Failure: `kMalformedRequest`, `kHeadTooLarge`, `kTargetTooLong`, `kMethodUnknown` (a transfer
+  /// coding we do not know), `kVersionNotSupported`, `kExpectationFailed`: the connection cannot be
+  /// used for another request.
   base::Result<std::optional<std::size_t>> parse_head(std::string_view buffered);
 
   /// The head of the current request; valid from its parse until the next `reset`.
@@ -55,8 +57,8 @@ class RequestParser {
   /// Takes the next step through the body.
   /// Success: what was consumed and the next piece of content (chunk framing removed, trailers
   /// dropped). Nothing consumed and no piece: more bytes are needed.
-  /// Failure: `kMalformedRequest`: chunk framing broken, an extension or trailer above 4 KiB, a
-  /// chunk-size above 2^63.
+  /// Failure: `kMalformedRequest`: chunk framing broken, extensions and trailers above 4 KiB
+  /// together, a chunk-size above 2^63-1. Every later call fails the same way.
   base::Result<BodyStep> parse_body(std::string_view buffered);
 
   /// Ready for the next request of the connection.

@@ -34,8 +34,8 @@ void append_field(std::string& out, std::string_view name, std::string_view valu
 bool is_reserved(std::string_view name) {
   constexpr std::array<std::string_view, 4> kReserved = {"Content-Length", "Transfer-Encoding",
                                                          "Connection", "Date"};
-  return std::ranges::any_of(kReserved,
-                             [name](std::string_view each) { return equal_names(name, each); });
+  return std::ranges::any_of(
+      kReserved, [name](std::string_view each) { return base::equal_names(name, each); });
 }
 
 bool may_go_out(const base::Reply& reply) {
@@ -83,7 +83,13 @@ Announced announce(const base::Reply& reply, const ReplyContext& context) {
   }
   const std::optional<std::uint64_t> length = length_of(reply.body);
   if (context.method == base::Method::kHead) {
+    // Without any body we cannot know what GET would have sent, and 0 would be a lie.
+    const bool known =
+        reply.head_length_bytes || !std::holds_alternative<std::monostate>(reply.body);
     result.content_length = reply.head_length_bytes ? reply.head_length_bytes : length;
+    if (!known) {
+      result.content_length = std::nullopt;
+    }
     return result;
   }
   result.content_length = length;
@@ -101,8 +107,8 @@ Announced announce(const base::Reply& reply, const ReplyContext& context) {
 std::string_view HttpDate::at(std::int64_t unix_s) {
   constexpr std::array<std::string_view, 7> kDays = {"Sun", "Mon", "Tue", "Wed",
                                                      "Thu", "Fri", "Sat"};
-  constexpr std::array<std::string_view, 12> kMonths = {
-      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
   unix_s = std::clamp<std::int64_t>(unix_s, 0, kLastSecondOf9999);
   if (unix_s == unix_s_) {
     return text_;
@@ -137,7 +143,7 @@ ReplyFraming append_response_head(base::Reply& reply, const ReplyContext& contex
     append_field(out, "Date", context.date);
   }
   const auto names_server = [](const base::OwnedField& field) {
-    return equal_names(field.first, "Server");
+    return base::equal_names(field.first, "Server");
   };
   if (std::ranges::none_of(reply.fields, names_server)) {
     append_field(out, "Server", "fenceline");

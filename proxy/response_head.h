@@ -32,11 +32,12 @@ struct ReplyContext {
 
 /// How the bytes after the head look.
 struct ReplyFraming {
-  bool has_body = false;    ///< False: nothing follows the head, whatever `reply.body` holds.
-  bool chunked = false;     ///< The body goes out in chunks (RFC 9112, 7.1).
-  bool keep_alive = true;   ///< False: close after the answer; also when `context` wanted to keep.
-  std::optional<std::uint64_t> length_bytes;  ///< Of what follows; nothing if only the sender knows.
-  bool replaced = false;    ///< The reply broke a rule and is a 500 problem now: log it.
+  bool has_body = false;   ///< False: nothing follows the head, whatever `reply.body` holds.
+  bool chunked = false;    ///< The body goes out in chunks (RFC 9112, 7.1).
+  bool keep_alive = true;  ///< False: close after the answer; also when `context` wanted to keep.
+  std::optional<std::uint64_t>
+      length_bytes;       ///< Of what follows; nothing if only the sender knows.
+  bool replaced = false;  ///< The reply broke a rule and is a 500 problem now: log it.
 };
 
 /// Appends the status line, the fields and the empty line of `reply` to `out`.

@@ -22,7 +22,7 @@ base::Result<std::optional<base::Token>> token_from(const base::RequestHead& hea
   const base::Field* found = nullptr;
   for (const base::Field& field : head.fields) {
     const bool accepted = std::ranges::any_of(
-        names, [&field](const std::string& name) { return equal_names(field.name, name); });
+        names, [&field](const std::string& name) { return base::equal_names(field.name, name); });
     if (!accepted) {
       continue;
     }
