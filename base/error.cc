@@ -94,7 +94,8 @@ Error error_from_errno(int errno_value, std::string_view what) {
   std::array<char, 128> text{};
   // The GNU variant may return a static string instead of filling the buffer.
   const char* reason = strerror_r(errno_value, text.data(), text.size());
-  return Error{full ? kInsufficientStorage : kStorageFailed, fmt::format("{}: {}", what, reason),
+  return Error{full ? kInsufficientStorage : kStorageFailed,
+               fmt::format("{}: {}", what, reason),
                Applied::kNo,
                {}};
 }

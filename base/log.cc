@@ -119,7 +119,8 @@ void log(LogLevel level, std::string_view event, std::string_view message,
     return;
   }
   // Passed as an argument, never as a format string.
-  logger().log(to_spdlog(level), "{}", format_line(current_format(), level, event, message, fields));
+  logger().log(to_spdlog(level), "{}",
+               format_line(current_format(), level, event, message, fields));
 }
 
 }  // namespace fenceline::base

@@ -1,25 +1,13 @@
 #include "fencing/admission.h"
 
 #include <algorithm>
-#include <atomic>
-#include <memory>
 #include <optional>
 #include <utility>
 
+#include "base/deadline.h"
+
 namespace fenceline::fencing {
 namespace {
-
-/// A callback that either the gate's answer or the deadline calls, whichever is first.
-struct FirstAnswer {
-  std::atomic<bool> given = false;
-  base::Done<base::Result<Ticket>> done;
-
-  void give(base::Result<Ticket> answer) {
-    if (!given.exchange(true)) {
-      done(std::move(answer));
-    }
-  }
-};
 
 base::Awaitable<base::Result<Ticket>> admit_one(Gate& gate, const base::FenceKey& key, Claim claim,
                                                 Announce announce, base::TimerWheel& timers,
@@ -28,21 +16,14 @@ base::Awaitable<base::Result<Ticket>> admit_one(Gate& gate, const base::FenceKey
   if (known) {
     co_return std::move(*known);
   }
-  auto first = std::make_shared<FirstAnswer>();
-  const auto give_up = [first] {
-    first->give(base::fail(base::ErrorKind::kLedgerUnavailable,
-                           "The ledger did not give the mark of this key in time. Try again "
-                           "later."));
+  base::Error late{base::ErrorKind::kLedgerUnavailable,
+                   "The ledger did not give the mark of this key in time. Try again later.",
+                   base::Applied::kNo,
+                   {}};
+  const auto start = [&gate, &key, &claim, announce](base::Done<base::Result<Ticket>> done) {
+    gate.admit(key, claim, announce, std::move(done));
   };
-  base::Timer timer(timers, give_up);
-  const auto start = [&gate, &key, &claim, announce, &timer, deadline,
-                      first](base::Done<base::Result<Ticket>> done) {
-    first->done = std::move(done);
-    timer.arm(deadline);
-    gate.admit(key, claim, announce,
-               [first](base::Result<Ticket> answer) { first->give(std::move(answer)); });
-  };
-  auto answer = co_await base::from_callback<base::Result<Ticket>>(start);
+  auto answer = co_await base::answer_within<Ticket>(timers, deadline, std::move(late), start);
   co_return answer;
 }
 
@@ -104,6 +85,25 @@ base::Awaitable<base::Result<Permits>> enter(Gate& gate, Tickets& tickets, base:
     permits.push_back(std::move(*permit));
   }
   co_return permits;
+}
+
+std::optional<base::Result<Permits>> try_enter(Gate& gate, Tickets& tickets) {
+  if (tickets.empty()) {
+    return Permits();
+  }
+  if (tickets.size() > 1) {
+    return std::nullopt;
+  }
+  auto permit = gate.try_enter(tickets.front());
+  if (!permit) {
+    return std::nullopt;
+  }
+  if (!*permit) {
+    return tl::unexpected<base::Error>(std::move(permit->error()));
+  }
+  Permits permits;
+  permits.push_back(std::move(**permit));
+  return permits;
 }
 
 void settle(Permits& permits, Settlement outcome) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <boost/container/small_vector.hpp>
+#include <optional>
 #include <vector>
 
 #include "base/async.h"
@@ -12,9 +14,9 @@
 namespace fenceline::fencing {
 
 /// Tickets for every key that a request names, in the order of the keys.
-using Tickets = std::vector<Ticket>;
+using Tickets = boost::container::small_vector<Ticket, 1>;
 /// Permits for the same keys.
-using Permits = std::vector<Permit>;
+using Permits = boost::container::small_vector<Permit, 1>;
 
 /// Step 1 for one request that may name several keys (S3 multi-delete), all or nothing.
 ///
@@ -36,6 +38,10 @@ base::Awaitable<base::Result<Tickets>> admit(Gate& gate, std::vector<base::Fence
 /// Concurrency: as `admit`; `tickets` must outlive the call.
 base::Awaitable<base::Result<Permits>> enter(Gate& gate, Tickets& tickets, base::TimerWheel& timers,
                                              base::Milliseconds deadline);
+
+/// As `enter`, when no waiting is needed and there is at most one ticket (the steady state: no
+/// coroutine, no clock); nothing otherwise: then call `enter`.
+std::optional<base::Result<Permits>> try_enter(Gate& gate, Tickets& tickets);
 
 /// Settles all of them with one outcome.
 void settle(Permits& permits, Settlement outcome);

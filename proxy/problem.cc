@@ -112,6 +112,9 @@ base::Reply problem_reply(const base::Error& error, const ProblemFacts& facts) {
   if (reply.status == 503 || retry_of(error.kind) == base::Retry::kLater) {
     reply.add("Retry-After", fmt::format("{}", facts.retry_after_s.value_or(kDefaultRetryAfterS)));
   }
+  for (const auto& [name, value] : error.fields) {
+    reply.add(name, value);
+  }
   reply.body = problem_document(error, facts);
   return reply;
 }

@@ -32,11 +32,10 @@ struct ProblemFacts {
 /// The answer for an error: RFC 9457 `application/problem+json` with `type`
 /// (`urn:fenceline:problem:<name_of(kind)>`), `title`, `status`, `detail`, `key`, `presented`,
 /// `highest`, `applied`. Tokens are strings, because JSON numbers end at 2^53.
-/// Does: adds `Retry-After` to every 503 and to every kind whose retry advice is `kLater`. The
-/// detail of `kInternal` is replaced by a fixed sentence, so that no bug leaks what it knows.
-/// Failure: none. Pure.
-/// The caller adds what only it knows: `Allow` on 405, `WWW-Authenticate` on 401, `Content-Range`
-/// on 416, `Fencing-Highest`.
+/// Does: adds `Retry-After` to every 503 and to every kind whose retry advice is `kLater`, and the
+/// fields that came with the error (`Allow`, `Content-Range`, `WWW-Authenticate`). The detail of
+/// `kInternal` is replaced by a fixed sentence, so that no bug leaks what it knows.
+/// Failure: none. Pure. The caller adds what only it knows: `Fencing-Highest`.
 base::Reply problem_reply(const base::Error& error, const ProblemFacts& facts = {});
 
 }  // namespace fenceline::proxy

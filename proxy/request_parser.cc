@@ -1,13 +1,12 @@
 #include "proxy/request_parser.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <string>
-#include <utility>
-
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
+#include <cstdint>
+#include <string>
+#include <utility>
 
 #include "proxy/chunked_decoder.h"
 #include "proxy/framing_rules.h"

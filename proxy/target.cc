@@ -28,27 +28,6 @@ int hex_value(char c) {
   return (c | 0x20) - 'a' + 10;
 }
 
-/// Decodes every `%XX` of `text`, once. `what` names the part in the error.
-base::Result<std::string> percent_decode(std::string_view text, std::string_view what) {
-  std::string decoded;
-  decoded.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      decoded += text[i];
-      continue;
-    }
-    if (i + 2 >= text.size() || !is_hex_digit(text[i + 1]) || !is_hex_digit(text[i + 2])) {
-      return refuse(
-          fmt::format("The {} has a `%` that two hexadecimal digits do not follow, at "
-                      "offset {}. Send a percent sign as `%25`.",
-                      what, i));
-    }
-    decoded += static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
-    i += 2;
-  }
-  return decoded;
-}
-
 bool is_forbidden_in_segment(char c) {
   const auto byte = static_cast<std::uint8_t>(c);
   return byte < 0x20 || byte == 0x7F || c == '/' || c == '\\';
@@ -87,6 +66,26 @@ base::Result<std::string> decode_segment(std::string_view raw, std::size_t numbe
 }
 
 }  // namespace
+
+base::Result<std::string> percent_decode(std::string_view text, std::string_view what) {
+  std::string decoded;
+  decoded.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      decoded += text[i];
+      continue;
+    }
+    if (i + 2 >= text.size() || !is_hex_digit(text[i + 1]) || !is_hex_digit(text[i + 2])) {
+      return refuse(
+          fmt::format("The {} has a `%` that two hexadecimal digits do not follow, at "
+                      "offset {}. Send a percent sign as `%25`.",
+                      what, i));
+    }
+    decoded += static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
+    i += 2;
+  }
+  return decoded;
+}
 
 base::Result<Target> decode_path(std::string_view path) {
   if (!path.starts_with('/')) {

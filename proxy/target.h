@@ -23,6 +23,10 @@ struct Target {
 /// 255 bytes. One trailing slash is no empty segment. Pure.
 base::Result<Target> decode_path(std::string_view path);
 
+/// Decodes every `%XX` of `text`, once. `what` names the part in the error. Success: the bytes, any
+/// bytes. Failure: `kMalformedRequest` where two hexadecimal digits do not follow a `%`. Pure.
+base::Result<std::string> percent_decode(std::string_view text, std::string_view what);
+
 /// Decodes one query parameter (`name=value`, `&` between, percent-encoding, `+` is a plus).
 /// Nothing if it is absent; `kMalformedRequest` if it is there twice or badly encoded. Pure.
 base::Result<std::optional<std::string>> query_parameter(std::string_view query,
