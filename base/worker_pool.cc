@@ -13,7 +13,9 @@ struct WorkerPool::Impl {
 
 WorkerPool::WorkerPool(std::size_t threads) : impl_(std::make_unique<Impl>(threads)) {}
 
-WorkerPool::~WorkerPool() { impl_->pool.join(); }
+WorkerPool::~WorkerPool() { finish(); }
+
+void WorkerPool::finish() { impl_->pool.join(); }
 
 void WorkerPool::post(std::function<void()> work) {
   boost::asio::post(impl_->pool, std::move(work));

@@ -16,7 +16,7 @@ class WorkerPool {
   /// Starts `threads` threads (at least 1).
   explicit WorkerPool(std::size_t threads);
 
-  /// Finishes all work that was posted, then joins: an effect that has begun is never abandoned.
+  /// As `finish`.
   ~WorkerPool();
 
   WorkerPool(const WorkerPool&) = delete;
@@ -24,6 +24,10 @@ class WorkerPool {
 
   /// Runs `work` on one of the threads. `work` must not throw. Thread-safe.
   void post(std::function<void()> work);
+
+  /// Finishes all work that was posted, then joins: an effect that has begun is never abandoned.
+  /// What is posted later is dropped. For the end of the process; one caller.
+  void finish();
 
  private:
   struct Impl;

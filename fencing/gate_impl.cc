@@ -43,7 +43,7 @@ void run(const Afterwards& afterwards) {
 Gate::Impl::Impl(Gate& gate, Ledger& ledger, GateOptions options)
     : gate_(gate),
       ledger_(ledger),
-      max_keys_per_shard_(std::max<std::size_t>(options.max_cached_keys / shards_.size(), 16)) {}
+      max_keys_per_shard_(std::max<std::size_t>(options.max_cached_keys / kShards, 16)) {}
 
 Shard& Gate::Impl::shard_of(const std::string& key) {
   return shards_[std::hash<std::string>{}(key) % shards_.size()];

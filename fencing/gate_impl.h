@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -16,6 +17,9 @@
 #include "fencing/key_state.h"
 
 namespace fenceline::fencing {
+
+/// Hash ranges: enough that cores seldom meet at one mutex.
+inline constexpr std::size_t kShards = 64;
 
 /// Work to do once no lock is held: ledger calls and callbacks.
 using Afterwards = std::vector<std::function<void()>>;
@@ -33,7 +37,7 @@ class Gate::Impl {
 
   /// The shard that holds `key`.
   Shard& shard_of(const std::string& key);
-  std::array<Shard, 64>& shards() { return shards_; }
+  std::array<Shard, kShards>& shards() { return shards_; }
 
   // The methods below expect the shard's mutex to be held.
 
@@ -73,7 +77,7 @@ class Gate::Impl {
   Ledger& ledger_;
   std::size_t max_keys_per_shard_;
   std::atomic<std::uint64_t> last_id_ = 0;
-  std::array<Shard, 64> shards_;
+  std::array<Shard, kShards> shards_;
 };
 
 /// Runs what was put off until no lock is held.
