@@ -27,7 +27,7 @@ struct ReplyContext {
   base::Method method = base::Method::kGet;
   int minor_version = 1;   ///< Of the request: 0 or 1.
   bool keep_alive = true;  ///< What the session wants after this answer.
-  std::string_view date;   ///< From `HttpDate`; empty: no `Date` field.
+  std::string_view date{};  ///< From `HttpDate`; empty: no `Date` field.
 };
 
 /// How the bytes after the head look.
