@@ -1,23 +1,18 @@
 #include "proxy/response_head.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <chrono>
-#include <iterator>
 #include <memory>
 #include <variant>
 
+#include "base/http_date.h"
 #include "proxy/field_syntax.h"
 #include "proxy/problem.h"
 #include "proxy/reason_phrase.h"
 
 namespace fenceline::proxy {
 namespace {
-
-constexpr std::int64_t kLastSecondOf9999 = 253402300799;
 
 template <typename Integer>
 void append_number(std::string& out, Integer value) {
@@ -105,25 +100,10 @@ Announced announce(const base::Reply& reply, const ReplyContext& context) {
 }  // namespace
 
 std::string_view HttpDate::at(std::int64_t unix_s) {
-  constexpr std::array<std::string_view, 7> kDays = {"Sun", "Mon", "Tue", "Wed",
-                                                     "Thu", "Fri", "Sat"};
-  constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  unix_s = std::clamp<std::int64_t>(unix_s, 0, kLastSecondOf9999);
-  if (unix_s == unix_s_) {
-    return text_;
+  if (text_.empty() || unix_s != unix_s_) {
+    text_ = base::format_http_date(unix_s);
+    unix_s_ = unix_s;
   }
-  const std::chrono::sys_seconds time{std::chrono::seconds(unix_s)};
-  const auto day = std::chrono::floor<std::chrono::days>(time);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss clock(time - day);
-  text_.clear();
-  fmt::format_to(std::back_inserter(text_), "{}, {:02} {} {:04} {:02}:{:02}:{:02} GMT",
-                 kDays.at(std::chrono::weekday(day).c_encoding()),
-                 static_cast<unsigned>(date.day()),
-                 kMonths.at(static_cast<unsigned>(date.month()) - 1), static_cast<int>(date.year()),
-                 clock.hours().count(), clock.minutes().count(), clock.seconds().count());
-  unix_s_ = unix_s;
   return text_;
 }
 

@@ -14,19 +14,19 @@ namespace fenceline::proxy {
 class HttpDate {
  public:
   /// `unix_s` as IMF-fixdate, such as `Sun, 06 Nov 1994 08:49:37 GMT`: always 29 bytes, valid until
-  /// the next call. `unix_s` must lie in the years 1970 … 9999; anything else gives the nearest.
+  /// the next call; see `base::format_http_date`.
   std::string_view at(std::int64_t unix_s);
 
  private:
-  std::int64_t unix_s_ = -1;
+  std::int64_t unix_s_ = 0;
   std::string text_;
 };
 
 /// What the answer has to fit: the request and the connection it goes out on.
 struct ReplyContext {
   base::Method method = base::Method::kGet;
-  int minor_version = 1;   ///< Of the request: 0 or 1.
-  bool keep_alive = true;  ///< What the session wants after this answer.
+  int minor_version = 1;    ///< Of the request: 0 or 1.
+  bool keep_alive = true;   ///< What the session wants after this answer.
   std::string_view date{};  ///< From `HttpDate`; empty: no `Date` field.
 };
 

@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
 #include <random>
 #include <string>
 #include <string_view>
-
-#include <boost/json/parse.hpp>
-#include <boost/json/value.hpp>
 
 namespace fenceline::base {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -9,9 +11,6 @@
 #include <utility>
 #include <variant>
 #include <vector>
-
-#include <boost/json/parse.hpp>
-#include <boost/json/value.hpp>
 
 #include "proxy/reason_phrase.h"
 
@@ -110,11 +109,16 @@ TEST(ProblemReply, SurvivesAnyBytes) {
 
 TEST(ProblemReply, TellsWhenToRetry) {
   ProblemFacts facts;
-  EXPECT_EQ(field_of(problem_reply(Error{kDraining, "d", {}}, facts), "Retry-After"), "1");
+  EXPECT_EQ(field_of(problem_reply(Error{kDraining, "d"}, facts), "Retry-After"), "1");
   facts.retry_after_s = 30;
-  EXPECT_EQ(field_of(problem_reply(Error{kDraining, "d", {}}, facts), "Retry-After"), "30");
-  EXPECT_EQ(field_of(problem_reply(Error{kStaleToken, "d", {}}, facts), "Retry-After"),
-            std::nullopt);
+  EXPECT_EQ(field_of(problem_reply(Error{kDraining, "d"}, facts), "Retry-After"), "30");
+  EXPECT_EQ(field_of(problem_reply(Error{kStaleToken, "d"}, facts), "Retry-After"), std::nullopt);
+}
+
+TEST(ProblemReply, CarriesTheFieldsOfTheError) {
+  Error error{kMethodNotAllowed, "Use GET."};
+  error.fields = {{"Allow", "GET, HEAD"}};
+  EXPECT_EQ(field_of(problem_reply(error), "Allow"), "GET, HEAD");
 }
 
 TEST(ProblemReply, LeaksNothingOfABug) {
