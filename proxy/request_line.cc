@@ -66,7 +66,7 @@ base::Result<void> check_request_line(std::string_view line, std::size_t max_tar
   if (!is_token(line.substr(0, first))) {
     return refuse("The method is empty or has a byte that is not allowed in a token.");
   }
-  const base::Result<void> version = check_version(line.substr(second + 1));
+  base::Result<void> version = check_version(line.substr(second + 1));
   if (!version) {
     return version;
   }

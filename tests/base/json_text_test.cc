@@ -11,7 +11,7 @@
 namespace fenceline::base {
 namespace {
 
-using std::string_view_literals::operator""sv;
+using namespace std::string_view_literals;
 
 TEST(JsonString, EscapesWhatMustBe) {
   EXPECT_EQ(json_string(""), R"("")");

@@ -10,7 +10,7 @@
 namespace fenceline::proxy {
 namespace {
 
-using std::string_literals::operator""s;
+using namespace std::string_literals;
 
 /// What a decoder made of a body given in pieces of `piece_bytes`.
 struct Decoded {
@@ -48,7 +48,7 @@ Decoded decode(std::string_view raw, std::size_t piece_bytes) {
 
 /// Decodes in pieces of every size.
 Decoded decode_every_way(std::string_view raw) {
-  const Decoded whole = decode(raw, raw.size());
+  Decoded whole = decode(raw, raw.size());
   for (std::size_t bytes = 1; bytes < raw.size() && bytes < 64; ++bytes) {
     EXPECT_EQ(decode(raw, bytes), whole) << bytes << " bytes each: " << raw;
   }

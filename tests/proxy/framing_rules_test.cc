@@ -2,6 +2,7 @@
 
 #include "proxy/framing_rules.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -81,10 +82,10 @@ TEST(TransferEncoding, NeverComesWithContentLength) {
     for (const std::string_view length : {"0", "3", "13", "x"}) {
       const std::string te = "Transfer-Encoding: " + std::string(coding) + "\r\n";
       const std::string cl = "Content-Length: " + std::string(length) + "\r\n";
-      check_cases({{put(te + cl, kChunks), kMalformedRequest},
-                   {put(cl + te, kChunks), kMalformedRequest},
-                   {put(te + "X: y\r\n" + cl, kChunks), kMalformedRequest},
-                   {put(cl + te, kChunks, 0), kMalformedRequest}});
+      check_cases({{put(fmt::format("{}{}", te, cl), kChunks), kMalformedRequest},
+                   {put(fmt::format("{}{}", cl, te), kChunks), kMalformedRequest},
+                   {put(fmt::format("{}X: y\r\n{}", te, cl), kChunks), kMalformedRequest},
+                   {put(fmt::format("{}{}", cl, te), kChunks, 0), kMalformedRequest}});
     }
   }
 }
@@ -200,7 +201,7 @@ TEST(Host, Syntax) {
                                      "{a}"}) {
     EXPECT_FALSE(is_valid_host(bad)) << bad;
   }
-  using std::string_view_literals::operator""sv;
+  using namespace std::string_view_literals;
   EXPECT_FALSE(is_valid_host("[::1\0]"sv));
   EXPECT_FALSE(is_valid_host("a\0b"sv));
 }

@@ -21,15 +21,18 @@
 namespace fenceline::proxy::testing {
 namespace {
 
-const std::vector<std::string> kSeeds = {
-    "GET / HTTP/1.1\r\nHost: a.example\r\n\r\n",
+constexpr std::string_view kPlain = "GET / HTTP/1.1\r\nHost: a.example\r\n\r\n";
+constexpr std::string_view kSized =
     "PUT /exports/acme/a%20b?x=1&y HTTP/1.1\r\nHost: a:80\r\nFencing-Token: 34\r\n"
-    "Content-Length: 5\r\nConnection: keep-alive\r\n\r\nhelloGET /",
+    "Content-Length: 5\r\nConnection: keep-alive\r\n\r\nhelloGET /";
+constexpr std::string_view kChunked =
     "PUT /a HTTP/1.1\r\nHost: [::1]\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n"
-    "5;x=y\r\nhello\r\n10\r\n0123456789abcdef\r\n0\r\nTrailer: x\r\n\r\nPUT",
-    "HEAD /x HTTP/1.0\r\nConnection: close, keep-alive\r\n\r\n",
-    "\r\n\r\nDELETE /a/b/ HTTP/1.1\r\nhost:a\r\nIf-Match: \"x\"\r\n\r\n",
-};
+    "5;x=y\r\nhello\r\n10\r\n0123456789abcdef\r\n0\r\nTrailer: x\r\n\r\nPUT";
+constexpr std::string_view kOld = "HEAD /x HTTP/1.0\r\nConnection: close, keep-alive\r\n\r\n";
+constexpr std::string_view kPadded =
+    "\r\n\r\nDELETE /a/b/ HTTP/1.1\r\nhost:a\r\nIf-Match: \"x\"\r\n\r\n";
+
+constexpr std::array kSeeds = {kPlain, kSized, kChunked, kOld, kPadded};
 
 constexpr std::array<std::string_view, 40> kPieces = {"\r\n",
                                                       "\n",
@@ -77,7 +80,7 @@ class Mutator {
   explicit Mutator(std::uint32_t seed) : random_(seed) {}
 
   std::string next() {
-    std::string text = kSeeds[below(kSeeds.size())];
+    std::string text(kSeeds.at(below(kSeeds.size())));
     const std::size_t changes = 1 + below(4);
     for (std::size_t i = 0; i < changes; ++i) {
       mutate(text);

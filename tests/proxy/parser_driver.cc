@@ -133,7 +133,7 @@ Outcome drive(std::string_view raw, const std::vector<std::size_t>& cuts, HeadLi
 Outcome drive_whole(std::string_view raw, HeadLimits limits) { return drive(raw, {}, limits); }
 
 Outcome drive_every_way(std::string_view raw, HeadLimits limits) {
-  const Outcome whole = drive_whole(raw, limits);
+  Outcome whole = drive_whole(raw, limits);
   std::vector<std::size_t> every_byte(raw.size());
   for (std::size_t i = 0; i < raw.size(); ++i) {
     every_byte[i] = i;

@@ -13,9 +13,8 @@
 namespace fenceline::proxy::testing {
 namespace {
 
-using base::ErrorKind;
 using enum base::ErrorKind;
-using std::string_literals::operator""s;
+using namespace std::string_literals;
 
 constexpr auto kAccepted = std::nullopt;
 

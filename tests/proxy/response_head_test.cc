@@ -14,7 +14,7 @@
 namespace fenceline::proxy {
 namespace {
 
-using std::string_literals::operator""s;
+using namespace std::string_literals;
 
 constexpr std::string_view kDate = "Sun, 06 Nov 1994 08:49:37 GMT";
 constexpr std::string_view kStart = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nServer: fenceline\r\n";

@@ -10,8 +10,8 @@ namespace fenceline::proxy {
 namespace {
 
 using enum base::ErrorKind;
-using std::string_literals::operator""s;
-using std::string_view_literals::operator""sv;
+using namespace std::string_literals;
+using namespace std::string_view_literals;
 
 TEST(DecodePath, GivesSegmentsDecodedOnce) {
   struct Row {

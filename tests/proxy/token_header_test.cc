@@ -14,7 +14,7 @@ namespace fenceline::proxy {
 namespace {
 
 using enum base::ErrorKind;
-using std::string_view_literals::operator""sv;
+using namespace std::string_view_literals;
 
 const std::vector<std::string> kNames = {"Fencing-Token", "X-Fencing-Token"};
 
