@@ -205,6 +205,17 @@ TEST(FieldLines, RefusesWrongLinesAndBytes) {
   }
 }
 
+TEST(FieldLines, SayWhatIsWrong) {
+  const auto detail = [](std::string_view fields) {
+    return drive_whole(with_fields(fields)).detail;
+  };
+  EXPECT_NE(detail("A: b\r\n c\r\n").find("folded"), std::string::npos);
+  EXPECT_NE(detail("A : b\r\n").find("before the colon"), std::string::npos);
+  EXPECT_NE(detail("A: b\n").find("bare LF at byte 37"), std::string::npos) << detail("A: b\n");
+  EXPECT_NE(detail("A: \x7f\r\n").find("0x7f"), std::string::npos);
+  EXPECT_NE(drive_whole("\x16\x03\x01").detail.find("TLS"), std::string::npos);
+}
+
 TEST(HeadLimits, AreExact) {
   const HeadLimits limits{.max_head_bytes = 200, .max_target_bytes = 20, .max_fields = 3};
   const auto padded = [](std::size_t size) {

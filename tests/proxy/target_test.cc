@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "proxy/uri_syntax.h"
+
 namespace fenceline::proxy {
 namespace {
 
@@ -118,6 +120,16 @@ TEST(DecodePath, RefusesEveryOtherNameOfAThing) {
     EXPECT_EQ(target.error().kind, kMalformedRequest) << path;
     EXPECT_TRUE(target.error().detail.ends_with('.')) << target.error().detail;
   }
+}
+
+TEST(DecodePath, NeverLooksBehindTheEnd) {
+  // A view into a longer text: what follows would complete the percent-encoding.
+  EXPECT_FALSE(decode_path("/a%41"sv.substr(0, 4)));
+  EXPECT_FALSE(decode_path("/a%41"sv.substr(0, 3)));
+  EXPECT_EQ(find_foreign_byte("/a%41"sv.substr(0, 4)), 2U);
+  EXPECT_EQ(find_foreign_byte("/a%41"sv.substr(0, 3)), 2U);
+  EXPECT_EQ(find_foreign_byte("/a%41"sv), std::string_view::npos);
+  EXPECT_FALSE(is_valid_host("a%41"sv.substr(0, 3)));
 }
 
 TEST(DecodePath, NamesTheSegment) {
