@@ -1,0 +1,125 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/backend.h"
+
+namespace fenceline::testing {
+
+/// A backend that records what the pipeline asks of it. For tests of the pipeline's order only;
+/// what a backend must do is tested on the real ones (tests/contract).
+class FakeBackend final : public backends::Backend {
+ public:
+  std::vector<std::string> events;  ///< "stage", "commit", "drop", "read", in order.
+  std::optional<base::Stamp> last_stamp;
+  std::optional<base::Error> commit_fails_with;
+  std::function<void()> before_commit = [] {};
+
+  [[nodiscard]] backends::Capabilities capabilities() const override {
+    return {backends::Guarantee::kStrict, ""};
+  }
+
+  [[nodiscard]] bool is_read(const base::RequestHead& head) const override {
+    return head.method == base::Method::kGet || head.method == base::Method::kHead;
+  }
+
+  [[nodiscard]] std::string_view allowed_methods() const override {
+    return "GET, HEAD, PUT, DELETE";
+  }
+
+  base::Awaitable<base::Result<base::Reply>> read(backends::ResourceRequest request) override {
+    events.push_back("read " + std::string(request.name));
+    base::Reply reply;
+    co_return reply;
+  }
+
+  base::Awaitable<base::Result<std::unique_ptr<backends::StagedWrite>>> stage(
+      backends::ResourceRequest request, base::BodySource& body, base::Stamp stamp) override {
+    last_stamp = std::move(stamp);
+    for (;;) {
+      auto piece = co_await body.read();
+      if (!piece) {
+        co_return tl::unexpected<base::Error>(std::move(piece.error()));
+      }
+      if (piece->empty()) {
+        break;
+      }
+    }
+    events.push_back("stage " + std::string(request.name));
+    std::unique_ptr<backends::StagedWrite> staged = std::make_unique<Staged>(*this);
+    co_return staged;
+  }
+
+  base::Result<std::optional<base::Stamp>> find_stamp(std::string_view) override {
+    return last_stamp;
+  }
+
+  [[nodiscard]] std::optional<std::string> out_of_service() const override { return std::nullopt; }
+
+ private:
+  class Staged final : public backends::StagedWrite {
+   public:
+    explicit Staged(FakeBackend& backend) : backend_(backend) {}
+    ~Staged() override {
+      if (!committed_) {
+        backend_.events.emplace_back("drop");
+      }
+    }
+
+    base::Awaitable<base::Result<base::Reply>> commit() override {
+      committed_ = true;
+      backend_.before_commit();
+      backend_.events.emplace_back("commit");
+      if (backend_.commit_fails_with) {
+        co_return tl::unexpected<base::Error>(*backend_.commit_fails_with);
+      }
+      base::Reply reply;
+      reply.status = 201;
+      co_return reply;
+    }
+
+   private:
+    FakeBackend& backend_;
+    bool committed_ = false;
+  };
+};
+
+/// A body that the test feeds: `read` waits until there is a piece or the end.
+class FedBody final : public base::BodySource {
+ public:
+  [[nodiscard]] std::optional<std::uint64_t> declared_bytes() const override {
+    return std::nullopt;
+  }
+
+  base::Awaitable<base::Result<std::string_view>> read() override {
+    asked = true;
+    const auto start = [this](base::Done<base::Result<std::string_view>> done) {
+      if (ended_) {
+        done(std::string_view());
+      } else {
+        waiting_ = std::move(done);
+      }
+    };
+    auto piece = co_await base::from_callback<base::Result<std::string_view>>(start);
+    co_return piece;
+  }
+
+  void end() {
+    ended_ = true;
+    if (waiting_) {
+      std::exchange(waiting_, nullptr)(std::string_view());
+    }
+  }
+
+  bool asked = false;
+
+ private:
+  bool ended_ = false;
+  base::Done<base::Result<std::string_view>> waiting_;
+};
+
+}  // namespace fenceline::testing
