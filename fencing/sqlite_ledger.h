@@ -16,26 +16,50 @@ struct LedgerCommit {
   double seconds = 0;      ///< From BEGIN until the commit was durable.
 };
 
+/// Why the ledger refuses requests, for the log.
+struct LedgerFailure {
+  std::string text;  ///< For the operator: what could not be done, file, reason, what now.
+  bool until_restart = false;  ///< The ledger has stopped for good; otherwise it tries again.
+};
+
 struct SqliteLedgerOptions {
   std::string path;
   /// Raises taken into one transaction at most.
   std::size_t max_group = 1024;
   /// Requests that may wait; beyond it `raise` and `find` fail with `kOverloaded`.
   std::size_t max_waiting = 65536;
-  /// Called on the ledger's thread after each commit; may be empty.
+  /// Called on the ledger's thread after each commit and before its raises are answered; may be
+  /// empty. It holds the ledger up, so it only counts.
   std::function<void(const LedgerCommit&)> on_commit;
+  /// Called on the ledger's thread when it begins to refuse requests (once until a raise succeeds
+  /// again), and when it stops for good; may be empty.
+  std::function<void(const LedgerFailure&)> on_failure;
 };
 
 /// Opens (or creates) the embedded ledger.
 ///
-/// Does: takes an exclusive lock on the file for the life of the process, checks the format
-/// version, and starts the one thread that owns the one connection: it writes *and* checkpoints
-/// (SQLite before 3.51.3 can lose commits when another connection checkpoints), WAL with
-/// `synchronous=FULL`, all waiting raises in one transaction.
-/// Success: a ledger whose marks are those last acknowledged.
+/// Does: takes an exclusive lock on the file for the life of the ledger, checks the format version,
+/// and starts the one thread that owns the one connection: it writes *and* checkpoints (SQLite
+/// before 3.51.3 can lose commits when another connection checkpoints), WAL with
+/// `synchronous=FULL`, all waiting raises in one transaction. No program may open the file
+/// meanwhile, and this process must not open it elsewhere. Beside it: `<path>-wal` (the log) and
+/// `<path>.lock`.
+/// Success: a ledger whose marks are at least those last acknowledged, all of them durable.
 /// Failure: `kLedgerUnavailable` with a sentence for the operator: another process holds the file
-/// (names the path), a format from a newer version, not a database, corrupt, not writable.
+/// (named by its id), a format from a newer version, not a ledger, damaged, truncated, not
+/// writable, disk full.
 /// Ownership: the caller owns it; missing parent directories are created with mode 0700.
+///
+/// When a request fails with `kLedgerUnavailable`, nothing of its group was acknowledged, and:
+/// - disk full (ENOSPC; EDQUOT and EFBIG on a write), out of memory, a failed read: the group was
+///   rolled back; later requests are tried and succeed when the cause is gone.
+/// - any other I/O error (a failed fsync above all: the kernel may have dropped the data and report
+///   success the next time), a damaged file, a file that was moved or deleted: what the file holds
+///   is unknown, so every request, also `find`, is refused until restart. Opening it again then
+///   rewrites the log into the file, so that what is read is durable.
+///
+/// A call that hangs in a dead disk cannot be cancelled: whoever waits keeps the deadline, and the
+/// destructor, which must not run on the ledger's own thread, waits for it too.
 base::Result<std::unique_ptr<Ledger>> open_sqlite_ledger(SqliteLedgerOptions options);
 
 }  // namespace fenceline::fencing

@@ -1,0 +1,201 @@
+#include "fencing/ledger_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/unique_fd.h"
+#include "fencing/ledger_format.h"
+
+namespace fenceline::fencing {
+namespace {
+
+namespace fs = std::filesystem;
+
+tl::unexpected<base::Error> refuse(std::string detail) {
+  return base::fail(base::ErrorKind::kLedgerUnavailable, std::move(detail));
+}
+
+base::Result<void> sync_folder(const fs::path& folder) {
+  const base::UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid() || ::fsync(fd.get()) != 0) {
+    const int reason = errno;
+    return refuse(fmt::format("The ledger's folder {} cannot be made durable: {}.", folder.string(),
+                              std::generic_category().message(reason)));
+  }
+  return {};
+}
+
+/// Makes `folder` and what is missing above it; each new name is durable.
+base::Result<void> make_folders(const fs::path& folder) {
+  std::error_code error;
+  if (fs::is_directory(folder, error)) {
+    return {};
+  }
+  if (const auto above = make_folders(folder.parent_path()); !above) {
+    return above;
+  }
+  if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
+    const int reason = errno;
+    return refuse(fmt::format("The ledger's folder {} cannot be made: {}.", folder.string(),
+                              std::generic_category().message(reason)));
+  }
+  return sync_folder(folder.parent_path());
+}
+
+/// A new ledger appears under its name only when it is complete and durable.
+base::Result<void> make_ledger(const std::string& path) {
+  const std::string unfinished = path + ".new";
+  for (const char* suffix : {"", "-journal", "-wal"}) {
+    ::unlink((unfinished + suffix).c_str());
+  }
+  if (const auto written = write_empty_ledger(unfinished); !written) {
+    return tl::unexpected(cannot_open(path, written.error()));
+  }
+  if (::rename(unfinished.c_str(), path.c_str()) != 0) {
+    const int reason = errno;
+    return refuse(fmt::format("The ledger {} cannot be created: {}.", path,
+                              std::generic_category().message(reason)));
+  }
+  return sync_folder(fs::path(path).parent_path());
+}
+
+/// Looks at the file by its name only: opening and closing it here would drop SQLite's locks.
+/// Success: true if there is a file to open.
+base::Result<bool> inspect(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    if (errno != ENOENT) {
+      const int reason = errno;
+      return refuse(fmt::format("The ledger {} cannot be looked at: {}.", path,
+                                std::generic_category().message(reason)));
+    }
+    // SQLite would delete the log, and with it marks.
+    if (::stat((path + "-wal").c_str(), &status) == 0) {
+      return refuse(
+          fmt::format("The ledger {} is missing, but its log {}-wal is there. Put the "
+                      "ledger back, or remove the log to start without any marks.",
+                      path, path));
+    }
+    return false;
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return refuse(fmt::format("The ledger {} is not a regular file.", path));
+  }
+  if (status.st_size == 0) {
+    return refuse(
+        fmt::format("The ledger {} is empty; an intact one never is. Restore it from a "
+                    "backup, or remove it to start without any marks.",
+                    path));
+  }
+  if (status.st_nlink > 1) {
+    return refuse(
+        fmt::format("The ledger {} has {} names (hard links). SQLite keeps its log under "
+                    "one name, so opened by another it would lose marks. Remove the "
+                    "other names.",
+                    path, static_cast<std::uintmax_t>(status.st_nlink)));
+  }
+  return true;
+}
+
+/// Brings the connection into the one mode the ledger relies on, and checks that it took.
+SqliteResult<void> prepare_connection(SqliteConnection& connection) {
+  const auto mode = connection.value_of("PRAGMA journal_mode=WAL");
+  if (!mode) {
+    return tl::unexpected(mode.error());
+  }
+  if (*mode != "wal") {
+    return tl::unexpected(SqliteFailure{SQLITE_CANTOPEN, 0, "the log cannot be used: " + *mode});
+  }
+  // The cache holds the dirty pages of one group; the log file is given back after a full disk.
+  const auto configured = connection.run(
+      "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-16384;"
+      "PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY; PRAGMA journal_size_limit=67108864;");
+  if (!configured) {
+    return configured;
+  }
+  const auto synchronous = connection.value_of("PRAGMA synchronous");
+  if (!synchronous) {
+    return tl::unexpected(synchronous.error());
+  }
+  if (*synchronous != "2") {
+    return tl::unexpected(SqliteFailure{SQLITE_MISUSE, 0, "synchronous=FULL was not accepted"});
+  }
+  const int code = sqlite3_wal_checkpoint_v2(connection.get(), "main", SQLITE_CHECKPOINT_TRUNCATE,
+                                             nullptr, nullptr);
+  if (code != SQLITE_OK) {
+    return tl::unexpected(failure_of(connection.get(), code));
+  }
+  return {};
+}
+
+base::Result<SqliteConnection> connect(const std::string& path) {
+  auto connection = SqliteConnection::open(path);
+  if (!connection) {
+    return tl::unexpected(cannot_open(path, connection.error()));
+  }
+  sqlite3* const database = connection->get();
+  // Until the file is known to be ours, closing it must not change it.
+  sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  const auto guarded = connection->run("PRAGMA locking_mode=EXCLUSIVE; PRAGMA cell_size_check=ON;");
+  if (!guarded) {
+    return tl::unexpected(cannot_open(path, guarded.error()));
+  }
+  if (const auto known = check_ledger_format(*connection, path); !known) {
+    return tl::unexpected(known.error());
+  }
+  if (sqlite3_db_readonly(database, "main") != 0) {
+    return refuse(fmt::format(
+        "The ledger {} cannot be written. Give this user the right to write to it.", path));
+  }
+  if (const auto prepared = prepare_connection(*connection); !prepared) {
+    return tl::unexpected(cannot_open(path, prepared.error()));
+  }
+  sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
+  return std::move(*connection);
+}
+
+}  // namespace
+
+base::Result<LedgerFile> open_ledger_file(const std::string& path) {
+  if (path.empty()) {
+    return refuse("The ledger has no path.");
+  }
+  std::error_code error;
+  const fs::path resolved = fs::weakly_canonical(fs::absolute(path), error);
+  if (error || !resolved.has_filename()) {
+    return refuse(fmt::format("The ledger's path {} cannot be used: {}.", path,
+                              error ? error.message() : "it names a folder"));
+  }
+  if (const auto made = make_folders(resolved.parent_path()); !made) {
+    return tl::unexpected(made.error());
+  }
+  auto lock = LedgerLock::take(resolved.string());
+  if (!lock) {
+    return tl::unexpected(std::move(lock.error()));
+  }
+  const auto exists = inspect(resolved.string());
+  if (!exists) {
+    return tl::unexpected(exists.error());
+  }
+  if (!*exists) {
+    if (const auto made = make_ledger(resolved.string()); !made) {
+      return tl::unexpected(made.error());
+    }
+  }
+  auto connection = connect(resolved.string());
+  if (!connection) {
+    return tl::unexpected(std::move(connection.error()));
+  }
+  return LedgerFile{resolved.string(), std::move(*lock), std::move(*connection)};
+}
+
+}  // namespace fenceline::fencing

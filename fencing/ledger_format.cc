@@ -1,0 +1,144 @@
+#include "fencing/ledger_format.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace fenceline::fencing {
+namespace {
+
+// Text with the default collation: keys compare byte by byte. The text of this statement is part
+// of the format: SQLite keeps it in the file, and it is compared there.
+constexpr std::string_view kMarksTable =
+    "CREATE TABLE marks (\n"
+    "  key TEXT NOT NULL PRIMARY KEY,\n"
+    "  token INTEGER NOT NULL CHECK (token > 0),\n"
+    "  holder TEXT NOT NULL\n"
+    ") STRICT, WITHOUT ROWID";
+
+tl::unexpected<base::Error> refuse(std::string detail) {
+  return base::fail(base::ErrorKind::kLedgerUnavailable, std::move(detail));
+}
+
+SqliteResult<std::int64_t> number_of(SqliteConnection& connection, std::string_view sql) {
+  return connection.value_of(sql).map([](const std::string& text) {
+    std::int64_t number = -1;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+  });
+}
+
+/// Refuses a database that another program, or a newer version of this one, has made.
+base::Result<void> check_identity(SqliteConnection& connection, const std::string& path) {
+  const auto application = number_of(connection, "PRAGMA application_id");
+  if (!application) {
+    return tl::unexpected(cannot_open(path, application.error()));
+  }
+  const auto format = number_of(connection, "PRAGMA user_version");
+  if (!format) {
+    return tl::unexpected(cannot_open(path, format.error()));
+  }
+  if (*application != kLedgerApplicationId) {
+    return refuse(fmt::format(
+        "{} is a SQLite database, but not a ledger (application_id {}). Give the ledger a file of "
+        "its own.",
+        path, *application));
+  }
+  if (*format > kLedgerFormat) {
+    return refuse(fmt::format(
+        "The ledger {} has format {}, written by a newer version of fenceline; this version reads "
+        "format {}. Start the newer version.",
+        path, *format, kLedgerFormat));
+  }
+  if (*format != kLedgerFormat) {
+    return refuse(fmt::format("The ledger {} has the unknown format {}. Restore it from a backup.",
+                              path, *format));
+  }
+  return {};
+}
+
+/// Refuses anything but exactly our table: a trigger or an index of somebody else's could change
+/// what a statement of ours does.
+base::Result<void> check_tables(SqliteConnection& connection, const std::string& path) {
+  const auto tables = connection.value_of("SELECT group_concat(sql, ';') FROM sqlite_schema");
+  if (!tables) {
+    return tl::unexpected(cannot_open(path, tables.error()));
+  }
+  if (*tables != kMarksTable) {
+    return refuse(fmt::format(
+        "The ledger {} has been altered: it holds other tables than the table of marks. Restore it "
+        "from a backup.",
+        path));
+  }
+  return {};
+}
+
+base::Result<void> check_pages(SqliteConnection& connection, const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::file_size(path, ignored) > kFullyCheckedBytes) {
+    return {};
+  }
+  const auto verdict = connection.value_of("PRAGMA quick_check(1)");
+  if (!verdict) {
+    return tl::unexpected(cannot_open(path, verdict.error()));
+  }
+  if (*verdict != "ok") {
+    return refuse(
+        fmt::format("The ledger {} is damaged: {}. Restore it from a backup, and then "
+                    "raise the marks above every token granted since.",
+                    path, *verdict));
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Error cannot_open(const std::string& path, const SqliteFailure& failure) {
+  std::string detail;
+  switch (failure.code & 0xFF) {
+    case SQLITE_BUSY:
+      detail = fmt::format(
+          "The ledger {} is in use by another process, which has it open under "
+          "another name or with another program. Stop that process.",
+          path);
+      break;
+    case SQLITE_NOTADB:
+      detail = fmt::format(
+          "{} is not a SQLite database, so it is no ledger. Give the ledger a "
+          "file of its own, or restore it from a backup.",
+          path);
+      break;
+    case SQLITE_CORRUPT:
+      detail = fmt::format(
+          "The ledger {} is damaged: {}. Restore it from a backup, and then raise "
+          "the marks above every token granted since.",
+          path, failure.text);
+      break;
+    default:
+      detail = fmt::format("The ledger {} cannot be opened: {}.", path, failure.text);
+  }
+  return base::Error{base::ErrorKind::kLedgerUnavailable, std::move(detail), base::Applied::kNo};
+}
+
+SqliteResult<void> write_empty_ledger(const std::string& path) {
+  auto connection = SqliteConnection::open(path, SQLITE_OPEN_CREATE);
+  if (!connection) {
+    return tl::unexpected(std::move(connection.error()));
+  }
+  return connection->run(
+      fmt::format("PRAGMA synchronous=FULL; BEGIN EXCLUSIVE; "
+                  "PRAGMA application_id={}; PRAGMA user_version={}; {}; COMMIT;",
+                  kLedgerApplicationId, kLedgerFormat, kMarksTable));
+}
+
+base::Result<void> check_ledger_format(SqliteConnection& connection, const std::string& path) {
+  return check_identity(connection, path)
+      .and_then([&] { return check_tables(connection, path); })
+      .and_then([&] { return check_pages(connection, path); });
+}
+
+}  // namespace fenceline::fencing

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/error.h"
+#include "fencing/sqlite_connection.h"
+
+namespace fenceline::fencing {
+
+/// `application_id` of a ledger: "FENC".
+inline constexpr std::int32_t kLedgerApplicationId = 0x46454E43;
+
+/// `user_version` of the format that this program reads and writes.
+inline constexpr std::int32_t kLedgerFormat = 1;
+
+/// Files up to this size are checked page by page when they are opened (well under a second); a
+/// larger one shows its damage when the damaged page is read.
+inline constexpr std::uintmax_t kFullyCheckedBytes = 64U << 20U;
+
+/// Writes a complete, empty ledger to the file at `path`, which must not exist. Durable, but for
+/// the name in its folder.
+SqliteResult<void> write_empty_ledger(const std::string& path);
+
+/// Checks that what `connection` has open is a ledger of the format this program knows, and sound.
+///
+/// Does: reads only. `path` is for the messages.
+/// Failure: `kLedgerUnavailable`: held by another process, not a SQLite database, a database of
+/// another program, a format of a newer version, tables that are not ours, damaged.
+base::Result<void> check_ledger_format(SqliteConnection& connection, const std::string& path);
+
+/// The error of a ledger file that cannot be opened: the file, what failed, why.
+base::Error cannot_open(const std::string& path, const SqliteFailure& failure);
+
+}  // namespace fenceline::fencing

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/async.h"
+#include "base/error.h"
+#include "fencing/key_range.h"
+#include "fencing/ledger.h"
+#include "fencing/mark.h"
+
+namespace fenceline::fencing {
+
+struct RaiseRequest {
+  std::string key;
+  Mark offered;
+  base::Done<base::Result<Mark>> done;
+};
+
+struct FindRequest {
+  std::string key;
+  base::Done<base::Result<Mark>> done;
+};
+
+struct ScanRequest {
+  KeyRange range;
+  std::size_t limit = 0;
+  base::Done<base::Result<std::vector<KeyedMark>>> done;
+};
+
+/// Requests that are served together. Reused from round to round, so that it stops allocating.
+struct LedgerBatch {
+  std::vector<FindRequest> finds;
+  std::vector<ScanRequest> scans;
+  std::vector<RaiseRequest> raises;
+
+  void clear();
+};
+
+/// What waits for the ledger's thread. Bounded; many threads push, one takes.
+class LedgerQueue {
+ public:
+  /// Why `take` came back.
+  enum class Wake : std::uint8_t {
+    kWork,    ///< The batch holds at least one request.
+    kIdle,    ///< Nothing came for the idle time.
+    kClosed,  ///< Closed: the batch holds everything that was left.
+  };
+
+  explicit LedgerQueue(std::size_t max_waiting) : max_waiting_(max_waiting) {}
+
+  /// Appends `request` and wakes the taker.
+  /// Success: true, and `request` has been moved away. Failure: false if `max_waiting` requests
+  /// wait already; `request` is unchanged. Thread-safe.
+  bool push(RaiseRequest& request) { return append(raises_, request); }
+  bool push(FindRequest& request) { return append(finds_, request); }
+  bool push(ScanRequest& request) { return append(scans_, request); }
+
+  /// Waits for requests and moves up to `max_each` of each kind into `batch`, oldest first.
+  /// `batch` must be empty. Without `idle_after` it waits for ever. One thread only.
+  Wake take(LedgerBatch& batch, std::size_t max_each,
+            std::optional<std::chrono::milliseconds> idle_after);
+
+  /// Ends the waiting; nothing may be pushed any more. Thread-safe.
+  void close();
+
+ private:
+  template <typename Request>
+  bool append(std::deque<Request>& waiting, Request& request);
+
+  [[nodiscard]] std::size_t waiting() const {
+    return raises_.size() + finds_.size() + scans_.size();
+  }
+
+  const std::size_t max_waiting_;
+  std::mutex mutex_;
+  std::condition_variable pushed_;
+  bool closed_ = false;
+  std::deque<RaiseRequest> raises_;
+  std::deque<FindRequest> finds_;
+  std::deque<ScanRequest> scans_;
+};
+
+}  // namespace fenceline::fencing

@@ -1,0 +1,230 @@
+#include "fencing/ledger_writer.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "fencing/ledger_format.h"
+
+namespace fenceline::fencing {
+namespace {
+
+// 16 MiB of log between checkpoints: about 4,000 small commits share the two fsyncs of one.
+constexpr int kCheckpointPages = 4096;
+
+// A quiet ledger is copied together, so that a restart has little to read.
+constexpr std::chrono::milliseconds kIdleBeforeCheckpoint{1000};
+
+template <typename Request>
+void refuse(std::vector<Request>& requests, const base::Error& error) {
+  for (Request& request : requests) {
+    request.done(tl::unexpected(error));
+  }
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<LedgerWriter>> LedgerWriter::make(LedgerFile file,
+                                                               SqliteLedgerOptions options) {
+  auto table = MarkTable::prepare(file.connection);
+  if (!table) {
+    return tl::unexpected(cannot_open(file.path, table.error()));
+  }
+  return std::unique_ptr<LedgerWriter>(
+      new LedgerWriter(std::move(file), std::move(*table), std::move(options)));
+}
+
+LedgerWriter::LedgerWriter(LedgerFile file, MarkTable table, SqliteLedgerOptions options)
+    : file_(std::move(file)),
+      table_(std::move(table)),
+      options_(std::move(options)),
+      checkpoint_at_pages_(kCheckpointPages) {
+  sqlite3_wal_hook(file_.connection.get(), &LedgerWriter::on_wal_commit, this);
+}
+
+LedgerWriter::~LedgerWriter() {
+  // A file that cannot be trusted is left exactly as it is for the restart to read.
+  if (failed_) {
+    sqlite3_db_config(file_.connection.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  }
+}
+
+int LedgerWriter::on_wal_commit(void* self, sqlite3* /*database*/, const char* /*schema*/,
+                                int pages) {
+  auto* const writer = static_cast<LedgerWriter*>(self);
+  writer->wal_pages_ = pages;
+  writer->checkpoint_wanted_ = true;
+  return SQLITE_OK;
+}
+
+void LedgerWriter::serve(LedgerQueue& queue) {
+  LedgerBatch batch;
+  while (true) {
+    const auto idle_after =
+        checkpoint_wanted_ ? std::optional(kIdleBeforeCheckpoint) : std::nullopt;
+    switch (queue.take(batch, options_.max_group, idle_after)) {
+      case LedgerQueue::Wake::kIdle:
+        checkpoint();
+        break;
+      case LedgerQueue::Wake::kWork:
+        serve_reads(batch);
+        serve_raises(batch.raises);
+        batch.clear();
+        if (wal_pages_ >= checkpoint_at_pages_) {
+          checkpoint();
+        }
+        break;
+      case LedgerQueue::Wake::kClosed: {
+        const base::Error closing{base::ErrorKind::kShuttingDown,
+                                  "The server is stopping. Send the request again later.",
+                                  base::Applied::kNo};
+        refuse(batch.finds, closing);
+        refuse(batch.scans, closing);
+        refuse(batch.raises, closing);
+        return;
+      }
+    }
+  }
+}
+
+void LedgerWriter::serve_reads(LedgerBatch& batch) {
+  const auto answer = [this](auto& request, auto read) {
+    if (failed_) {
+      request.done(tl::unexpected(*failed_));
+      return;
+    }
+    auto result = read();
+    if (!result) {
+      request.done(tl::unexpected(note(result.error(), "read")));
+      return;
+    }
+    request.done(std::move(*result));
+  };
+  for (FindRequest& request : batch.finds) {
+    answer(request, [&] { return table_.find(request.key); });
+  }
+  for (ScanRequest& request : batch.scans) {
+    answer(request, [&] { return table_.scan(request.range, request.limit); });
+  }
+}
+
+void LedgerWriter::serve_raises(std::vector<RaiseRequest>& raises) {
+  if (raises.empty()) {
+    return;
+  }
+  if (failed_) {
+    refuse(raises, *failed_);
+    return;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const auto changed = store_group(raises);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  if (!changed) {
+    refuse(raises, note(changed.error(), "write"));
+    return;
+  }
+  note_success();
+  if (*changed && options_.on_commit) {
+    options_.on_commit(LedgerCommit{raises.size(), took.count()});
+  }
+  for (std::size_t i = 0; i < raises.size(); ++i) {
+    raises[i].done(std::move(answers_[i]));
+  }
+}
+
+SqliteResult<bool> LedgerWriter::store_group(const std::vector<RaiseRequest>& raises) {
+  if (const auto in_place = check_in_place(); !in_place) {
+    return tl::unexpected(in_place.error());
+  }
+  auto changed = store_in_transaction(raises);
+  if (!changed) {
+    if (const auto undone = table_.roll_back(); !undone) {
+      // With the transaction still open nothing is known: the worse failure is the one that counts.
+      return tl::unexpected(SqliteFailure{SQLITE_ABORT_ROLLBACK, 0, undone.error().text});
+    }
+  }
+  return changed;
+}
+
+SqliteResult<bool> LedgerWriter::store_in_transaction(const std::vector<RaiseRequest>& raises) {
+  if (const auto begun = table_.begin(); !begun) {
+    return tl::unexpected(begun.error());
+  }
+  bool changed = false;
+  answers_.clear();
+  for (const RaiseRequest& raise : raises) {
+    // Sees what earlier raises of this group stored, so raises of one key are merged here.
+    const auto stored = table_.find(raise.key);
+    if (!stored) {
+      return tl::unexpected(stored.error());
+    }
+    Mark after = merged(*stored, raise.offered);
+    if (after != *stored) {
+      changed = true;
+      if (const auto written = table_.store(raise.key, after); !written) {
+        return tl::unexpected(written.error());
+      }
+    }
+    answers_.push_back(std::move(after));
+  }
+  // Without a change this writes nothing; every answer is a mark of an earlier commit.
+  if (const auto committed = table_.commit(); !committed) {
+    return tl::unexpected(committed.error());
+  }
+  return changed;
+}
+
+SqliteResult<void> LedgerWriter::check_in_place() {
+  int moved = 0;
+  const int code =
+      sqlite3_file_control(file_.connection.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  if (code == SQLITE_OK && moved == 0) {
+    return {};
+  }
+  return tl::unexpected(
+      SqliteFailure{SQLITE_READONLY_DBMOVED, 0, "the file has been moved, replaced or deleted"});
+}
+
+void LedgerWriter::checkpoint() {
+  if (failed_) {
+    return;
+  }
+  checkpoint_wanted_ = false;
+  const int code = sqlite3_wal_checkpoint_v2(file_.connection.get(), "main",
+                                             SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  if (code == SQLITE_OK) {
+    // The next commit starts the log again from its beginning.
+    wal_pages_ = 0;
+    checkpoint_at_pages_ = kCheckpointPages;
+    return;
+  }
+  // Marks stay in the log, where they are durable. Try again when there is much more of it.
+  checkpoint_at_pages_ = wal_pages_ + kCheckpointPages;
+  note(failure_of(file_.connection.get(), code), "copy the log of");
+}
+
+base::Error LedgerWriter::note(const SqliteFailure& failure, const char* doing) {
+  const bool for_good = aftermath_of(failure) == Aftermath::kUnknown;
+  base::Error error{base::ErrorKind::kLedgerUnavailable, {}, base::Applied::kNo};
+  // The path and the reason are for the operator, not for a client.
+  error.detail = for_good ? "The ledger of fencing tokens has failed and refuses everything until "
+                            "the server has been restarted. Tell its operator."
+                          : "The ledger of fencing tokens cannot be used at the moment. Send the "
+                            "request again later.";
+  if (for_good) {
+    failed_ = error;
+  }
+  if (options_.on_failure && (for_good || !reported_)) {
+    options_.on_failure(LedgerFailure{
+        fmt::format("cannot {} the ledger {}: {}; {}", doing, file_.path, failure.text,
+                    for_good ? "everything is refused until restart: check the disk, then restart"
+                             : "the requests were refused; later ones are tried again"),
+        for_good});
+  }
+  reported_ = true;
+  return error;
+}
+
+}  // namespace fenceline::fencing

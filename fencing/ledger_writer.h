@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "fencing/ledger_file.h"
+#include "fencing/ledger_queue.h"
+#include "fencing/mark_table.h"
+#include "fencing/sqlite_ledger.h"
+
+namespace fenceline::fencing {
+
+/// Serves the queue of a ledger on the ledger's thread: reads at once, raises in groups of one
+/// commit each, checkpoints between groups. It decides what a failure means.
+class LedgerWriter {
+ public:
+  /// Prepares the statements on `file`. `options` without the path are used.
+  static base::Result<std::unique_ptr<LedgerWriter>> make(LedgerFile file,
+                                                          SqliteLedgerOptions options);
+  ~LedgerWriter();
+  LedgerWriter(const LedgerWriter&) = delete;
+  LedgerWriter& operator=(const LedgerWriter&) = delete;
+
+  /// Serves until the queue is closed; answers what was left with `kShuttingDown`. Callbacks are
+  /// called on this thread without a lock. Call once, from one thread.
+  void serve(LedgerQueue& queue);
+
+ private:
+  LedgerWriter(LedgerFile file, MarkTable table, SqliteLedgerOptions options);
+
+  void serve_reads(LedgerBatch& batch);
+  void serve_raises(std::vector<RaiseRequest>& raises);
+  SqliteResult<bool> store_group(const std::vector<RaiseRequest>& raises);
+  SqliteResult<bool> store_in_transaction(const std::vector<RaiseRequest>& raises);
+  void checkpoint();
+
+  /// The file still has its name: a mark in a deleted file would not survive a restart.
+  SqliteResult<void> check_in_place();
+
+  /// Reports a failure and, if the file cannot be trusted any more, refuses all that follows.
+  base::Error note(const SqliteFailure& failure, const char* doing);
+  void note_success() { reported_ = false; }
+
+  /// Called by SQLite after each commit.
+  static int on_wal_commit(void* self, sqlite3*, const char*, int pages);
+
+  LedgerFile file_;
+  MarkTable table_;
+  SqliteLedgerOptions options_;
+  std::vector<Mark> answers_;
+  std::optional<base::Error> failed_;  ///< Set: everything is refused with it.
+  bool reported_ = false;              ///< The failure that goes on has been reported.
+  int wal_pages_ = 0;                  ///< Length of the log after the last commit.
+  int checkpoint_at_pages_;
+  bool checkpoint_wanted_ = false;  ///< Something was committed since the last checkpoint.
+};
+
+}  // namespace fenceline::fencing

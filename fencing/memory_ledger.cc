@@ -1,0 +1,67 @@
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "fencing/key_range.h"
+#include "fencing/ledger.h"
+
+namespace fenceline::fencing {
+namespace {
+
+class MemoryLedger final : public Ledger {
+ public:
+  void raise(const base::FenceKey& key, const Mark& offered,
+             base::Done<base::Result<Mark>> done) override {
+    Mark after;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (offered.token.exists()) {
+        Mark& stored = marks_[key.text()];
+        stored = merged(stored, offered);
+        after = stored;
+      } else {
+        after = stored_mark(key.text());
+      }
+    }
+    done(std::move(after));
+  }
+
+  void find(const base::FenceKey& key, base::Done<base::Result<Mark>> done) override {
+    Mark mark;
+    {
+      const std::scoped_lock lock(mutex_);
+      mark = stored_mark(key.text());
+    }
+    done(std::move(mark));
+  }
+
+  void scan(std::string prefix, std::string after, std::size_t limit,
+            base::Done<base::Result<std::vector<KeyedMark>>> done) override {
+    const KeyRange range = range_of(prefix, after);
+    std::vector<KeyedMark> rows;
+    {
+      const std::scoped_lock lock(mutex_);
+      for (auto row = marks_.lower_bound(range.first);
+           row != marks_.end() && rows.size() < limit && (!range.end || row->first < *range.end);
+           ++row) {
+        rows.push_back(KeyedMark{row->first, row->second});
+      }
+    }
+    done(std::move(rows));
+  }
+
+ private:
+  [[nodiscard]] Mark stored_mark(const std::string& key) const {
+    const auto found = marks_.find(key);
+    return found == marks_.end() ? Mark{} : found->second;
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, Mark> marks_;
+};
+
+}  // namespace
+
+std::unique_ptr<Ledger> make_memory_ledger() { return std::make_unique<MemoryLedger>(); }
+
+}  // namespace fenceline::fencing

@@ -1,0 +1,72 @@
+#include "fencing/sqlite_ledger.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "fencing/ledger_file.h"
+#include "fencing/ledger_queue.h"
+#include "fencing/ledger_writer.h"
+
+namespace fenceline::fencing {
+namespace {
+
+class SqliteLedger final : public Ledger {
+ public:
+  SqliteLedger(std::unique_ptr<LedgerWriter> writer, std::size_t max_waiting)
+      : queue_(max_waiting), thread_([this, owned = std::move(writer)] { owned->serve(queue_); }) {}
+
+  ~SqliteLedger() override {
+    queue_.close();
+    thread_.join();
+  }
+
+  void raise(const base::FenceKey& key, const Mark& offered,
+             base::Done<base::Result<Mark>> done) override {
+    if (!offered.token.exists()) {
+      find(key, std::move(done));
+      return;
+    }
+    enqueue(RaiseRequest{key.text(), offered, std::move(done)});
+  }
+
+  void find(const base::FenceKey& key, base::Done<base::Result<Mark>> done) override {
+    enqueue(FindRequest{key.text(), std::move(done)});
+  }
+
+  void scan(std::string prefix, std::string after, std::size_t limit,
+            base::Done<base::Result<std::vector<KeyedMark>>> done) override {
+    enqueue(ScanRequest{range_of(prefix, after), limit, std::move(done)});
+  }
+
+ private:
+  template <typename Request>
+  void enqueue(Request request) {
+    if (!queue_.push(request)) {
+      request.done(base::fail(base::ErrorKind::kOverloaded,
+                              "Too many requests wait for the ledger of fencing tokens. Send the "
+                              "request again later."));
+    }
+  }
+
+  LedgerQueue queue_;
+  std::thread thread_;  // last: it uses the members above
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<Ledger>> open_sqlite_ledger(SqliteLedgerOptions options) {
+  options.max_group = std::max<std::size_t>(options.max_group, 1);
+  auto file = open_ledger_file(options.path);
+  if (!file) {
+    return tl::unexpected(std::move(file.error()));
+  }
+  const std::size_t max_waiting = options.max_waiting;
+  auto writer = LedgerWriter::make(std::move(*file), std::move(options));
+  if (!writer) {
+    return tl::unexpected(std::move(writer.error()));
+  }
+  return std::make_unique<SqliteLedger>(std::move(*writer), max_waiting);
+}
+
+}  // namespace fenceline::fencing

@@ -1,0 +1,49 @@
+#include "tests/support/ledger_calls.h"
+
+#include <memory>
+
+namespace fenceline::testing {
+namespace {
+
+using fencing::KeyedMark;
+using fencing::Ledger;
+using fencing::Mark;
+
+// Shared, so that an answer that comes after the test gave up finds it alive.
+template <typename T>
+using Answer = std::shared_ptr<Arrivals<base::Result<T>>>;
+
+template <typename T>
+Answer<T> make_answer() {
+  return std::make_shared<Arrivals<base::Result<T>>>();
+}
+
+}  // namespace
+
+base::FenceKey key_of(std::string text) { return base::FenceKey::parse(std::move(text)).value(); }
+
+Mark mark_of(std::int64_t token, std::string holder) {
+  return Mark{base::Token::of(token), std::move(holder)};
+}
+
+base::Result<Mark> raise_now(Ledger& ledger, const std::string& key, const Mark& offered) {
+  const auto answer = make_answer<Mark>();
+  ledger.raise(key_of(key), offered, [answer](auto result) { answer->add(std::move(result)); });
+  return answer->wait_for(1).front();
+}
+
+base::Result<Mark> find_now(Ledger& ledger, const std::string& key) {
+  const auto answer = make_answer<Mark>();
+  ledger.find(key_of(key), [answer](auto result) { answer->add(std::move(result)); });
+  return answer->wait_for(1).front();
+}
+
+base::Result<std::vector<KeyedMark>> scan_now(Ledger& ledger, std::string prefix, std::string after,
+                                              std::size_t limit) {
+  const auto answer = make_answer<std::vector<KeyedMark>>();
+  ledger.scan(std::move(prefix), std::move(after), limit,
+              [answer](auto result) { answer->add(std::move(result)); });
+  return answer->wait_for(1).front();
+}
+
+}  // namespace fenceline::testing
