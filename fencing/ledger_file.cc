@@ -70,6 +70,12 @@ base::Result<void> make_ledger(const std::string& path) {
 /// Success: true if there is a file to open.
 base::Result<bool> inspect(const std::string& path) {
   struct stat status {};
+  if (::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) {
+    return refuse(
+        fmt::format("The ledger {} is a symbolic link to nothing. Put the ledger back, "
+                    "or remove the link to start without any marks.",
+                    path));
+  }
   if (::stat(path.c_str(), &status) != 0) {
     if (errno != ENOENT) {
       const int reason = errno;
@@ -88,11 +94,12 @@ base::Result<bool> inspect(const std::string& path) {
   if (!S_ISREG(status.st_mode)) {
     return refuse(fmt::format("The ledger {} is not a regular file.", path));
   }
-  if (status.st_size == 0) {
+  // SQLite takes a file without a whole page for a new database.
+  if (status.st_size < kLedgerPageBytes) {
     return refuse(
-        fmt::format("The ledger {} is empty; an intact one never is. Restore it from a "
-                    "backup, or remove it to start without any marks.",
-                    path));
+        fmt::format("The ledger {} has {} bytes; an intact one has at least {}. Restore "
+                    "it from a backup, or remove it to start without any marks.",
+                    path, static_cast<std::uintmax_t>(status.st_size), kLedgerPageBytes));
   }
   if (status.st_nlink > 1) {
     return refuse(
@@ -102,6 +109,25 @@ base::Result<bool> inspect(const std::string& path) {
                     path, static_cast<std::uintmax_t>(status.st_nlink)));
   }
   return true;
+}
+
+/// Copies the log into the file and makes it durably empty. Without the last sync a power loss can
+/// bring back the part of the log that an earlier, failed fsync had saved; replayed over the file,
+/// which is newer by then, it would take marks back.
+SqliteResult<void> empty_log(SqliteConnection& connection) {
+  if (const auto copied = connection.checkpoint(SQLITE_CHECKPOINT_TRUNCATE); !copied) {
+    return copied;
+  }
+  sqlite3_file* log = nullptr;
+  sqlite3_file_control(connection.get(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (log == nullptr || log->pMethods == nullptr) {
+    return tl::unexpected(SqliteFailure{SQLITE_CANTOPEN, 0, "the log is not open"});
+  }
+  errno = 0;
+  if (const int code = log->pMethods->xSync(log, SQLITE_SYNC_NORMAL); code != SQLITE_OK) {
+    return tl::unexpected(failure_of(nullptr, code));
+  }
+  return {};
 }
 
 /// Brings the connection into the one mode the ledger relies on, and checks that it took.
@@ -127,12 +153,7 @@ SqliteResult<void> prepare_connection(SqliteConnection& connection) {
   if (*synchronous != "2") {
     return tl::unexpected(SqliteFailure{SQLITE_MISUSE, 0, "synchronous=FULL was not accepted"});
   }
-  const int code = sqlite3_wal_checkpoint_v2(connection.get(), "main", SQLITE_CHECKPOINT_TRUNCATE,
-                                             nullptr, nullptr);
-  if (code != SQLITE_OK) {
-    return tl::unexpected(failure_of(connection.get(), code));
-  }
-  return {};
+  return empty_log(connection);
 }
 
 base::Result<SqliteConnection> connect(const std::string& path) {
@@ -141,6 +162,10 @@ base::Result<SqliteConnection> connect(const std::string& path) {
     return tl::unexpected(cannot_open(path, connection.error()));
   }
   sqlite3* const database = connection->get();
+  if (sqlite3_db_readonly(database, "main") != 0) {
+    return refuse(fmt::format(
+        "The ledger {} cannot be written. Give this user the right to write to it.", path));
+  }
   // Until the file is known to be ours, closing it must not change it.
   sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
@@ -151,10 +176,6 @@ base::Result<SqliteConnection> connect(const std::string& path) {
   }
   if (const auto known = check_ledger_format(*connection, path); !known) {
     return tl::unexpected(known.error());
-  }
-  if (sqlite3_db_readonly(database, "main") != 0) {
-    return refuse(fmt::format(
-        "The ledger {} cannot be written. Give this user the right to write to it.", path));
   }
   if (const auto prepared = prepare_connection(*connection); !prepared) {
     return tl::unexpected(cannot_open(path, prepared.error()));

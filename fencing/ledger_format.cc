@@ -129,10 +129,10 @@ SqliteResult<void> write_empty_ledger(const std::string& path) {
   if (!connection) {
     return tl::unexpected(std::move(connection.error()));
   }
-  return connection->run(
-      fmt::format("PRAGMA synchronous=FULL; BEGIN EXCLUSIVE; "
-                  "PRAGMA application_id={}; PRAGMA user_version={}; {}; COMMIT;",
-                  kLedgerApplicationId, kLedgerFormat, kMarksTable));
+  return connection->run(fmt::format(
+      "PRAGMA page_size={}; PRAGMA synchronous=FULL; BEGIN EXCLUSIVE; PRAGMA application_id={}; "
+      "PRAGMA user_version={}; {}; COMMIT;",
+      kLedgerPageBytes, kLedgerApplicationId, kLedgerFormat, kMarksTable));
 }
 
 base::Result<void> check_ledger_format(SqliteConnection& connection, const std::string& path) {

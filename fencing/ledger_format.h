@@ -14,6 +14,9 @@ inline constexpr std::int32_t kLedgerApplicationId = 0x46454E43;
 /// `user_version` of the format that this program reads and writes.
 inline constexpr std::int32_t kLedgerFormat = 1;
 
+/// Page size of a ledger, and so the size of the smallest one.
+inline constexpr std::int32_t kLedgerPageBytes = 4096;
+
 /// Files up to this size are checked page by page when they are opened (well under a second); a
 /// larger one shows its damage when the damaged page is read.
 inline constexpr std::uintmax_t kFullyCheckedBytes = 64U << 20U;

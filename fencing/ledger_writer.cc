@@ -192,9 +192,8 @@ void LedgerWriter::checkpoint() {
     return;
   }
   checkpoint_wanted_ = false;
-  const int code = sqlite3_wal_checkpoint_v2(file_.connection.get(), "main",
-                                             SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
-  if (code == SQLITE_OK) {
+  const auto copied = file_.connection.checkpoint(SQLITE_CHECKPOINT_PASSIVE);
+  if (copied) {
     // The next commit starts the log again from its beginning.
     wal_pages_ = 0;
     checkpoint_at_pages_ = kCheckpointPages;
@@ -202,7 +201,7 @@ void LedgerWriter::checkpoint() {
   }
   // Marks stay in the log, where they are durable. Try again when there is much more of it.
   checkpoint_at_pages_ = wal_pages_ + kCheckpointPages;
-  note(failure_of(file_.connection.get(), code), "copy the log of");
+  note(copied.error(), "copy the log of");
 }
 
 base::Error LedgerWriter::note(const SqliteFailure& failure, const char* doing) {

@@ -18,17 +18,16 @@ constexpr int primary_code(int code) { return code & 0xFF; }
 }  // namespace
 
 SqliteFailure failure_of(sqlite3* database, int code) {
+  const int reason = errno;  // before anything below changes it
   const int primary = primary_code(code);
   SqliteFailure failure{code, 0, {}};
   // The connection's message can be older than a failure that never reached a statement.
   const bool current = database != nullptr && sqlite3_extended_errcode(database) == code;
   failure.text = fmt::format("{} (SQLite code {})",
                              current ? sqlite3_errmsg(database) : sqlite3_errstr(code), code);
-  if (current && (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN)) {
-    failure.system_errno = sqlite3_system_errno(database);
-    if (failure.system_errno != 0) {
-      failure.text += ": " + std::generic_category().message(failure.system_errno);
-    }
+  if (reason != 0 && (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN)) {
+    failure.system_errno = reason;
+    failure.text += ": " + std::generic_category().message(reason);
   }
   return failure;
 }
@@ -75,6 +74,7 @@ SqliteResult<bool> SqliteStatement::step() {
   if (const int code = std::exchange(bind_code_, SQLITE_OK); code != SQLITE_OK) {
     return tl::unexpected(failure_of(database, code));
   }
+  errno = 0;
   const int code = sqlite3_step(statement_.get());
   if (code == SQLITE_ROW) {
     return true;
@@ -104,6 +104,7 @@ std::int64_t SqliteStatement::number(int column) const {
 SqliteResult<SqliteConnection> SqliteConnection::open(const std::string& path, int flags) {
   SqliteConnection connection;
   sqlite3* database = nullptr;
+  errno = 0;
   const int code = sqlite3_open_v2(
       path.c_str(), &database,
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | flags, nullptr);
@@ -115,6 +116,7 @@ SqliteResult<SqliteConnection> SqliteConnection::open(const std::string& path, i
 }
 
 SqliteResult<void> SqliteConnection::run(const std::string& sql) {
+  errno = 0;
   const int code = sqlite3_exec(get(), sql.c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) {
     return tl::unexpected(failure_of(get(), code));
@@ -134,8 +136,18 @@ SqliteResult<std::string> SqliteConnection::value_of(std::string_view sql) {
   return *row ? std::string(statement->text(0)) : std::string();
 }
 
+SqliteResult<void> SqliteConnection::checkpoint(int mode) {
+  errno = 0;
+  const int code = sqlite3_wal_checkpoint_v2(get(), "main", mode, nullptr, nullptr);
+  if (code != SQLITE_OK) {
+    return tl::unexpected(failure_of(get(), code));
+  }
+  return {};
+}
+
 SqliteResult<SqliteStatement> SqliteConnection::prepare(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
+  errno = 0;
   const int code = sqlite3_prepare_v3(get(), sql.data(), static_cast<int>(sql.size()),
                                       SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
   if (code != SQLITE_OK) {

@@ -83,6 +83,9 @@ class SqliteConnection {
   /// The first column of the first row, as text; empty if there is no row.
   SqliteResult<std::string> value_of(std::string_view sql);
 
+  /// Copies the log into the file, as `mode` (SQLITE_CHECKPOINT_…) says.
+  SqliteResult<void> checkpoint(int mode);
+
   SqliteResult<SqliteStatement> prepare(std::string_view sql);
 
   [[nodiscard]] sqlite3* get() const { return database_.get(); }
@@ -96,7 +99,9 @@ class SqliteConnection {
   std::unique_ptr<sqlite3, Close> database_;
 };
 
-/// The failure with `code` that `database` (may be null) has just had.
+/// The failure with `code` that `database` (may be null) has just had. The reason of the system is
+/// taken from `errno`, which must have been 0 before the call: sqlite3_system_errno() forgets it
+/// when a COMMIT fails.
 SqliteFailure failure_of(sqlite3* database, int code);
 
 }  // namespace fenceline::fencing
