@@ -1,0 +1,218 @@
+#include "proxy/plain_transport.h"
+
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <cerrno>
+#include <utility>
+
+#include "proxy/tcp_socket.h"
+
+namespace fenceline::proxy {
+namespace {
+
+namespace asio = boost::asio;
+using base::Awaitable;
+using base::kAwait;
+using base::Result;
+using boost::system::error_code;
+
+// One large file to one fast client must not keep the core from all others.
+constexpr std::uint64_t kSendFileSliceBytes = std::uint64_t{2} * 1024 * 1024;
+
+error_code last_error() { return {errno, boost::system::system_category()}; }
+
+bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK; }
+
+/// The pieces that are not sent yet, as sendmsg(2) takes them.
+class Unsent {
+ public:
+  explicit Unsent(std::span<const std::string_view> pieces) {
+    for (const std::string_view piece : pieces.first(std::min(pieces.size(), vectors_.size()))) {
+      if (!piece.empty()) {
+        // sendmsg reads only; iovec is not const because readv shares it.
+        vectors_.at(end_++) = {const_cast<char*>(piece.data()), piece.size()};
+      }
+    }
+  }
+
+  [[nodiscard]] bool empty() const { return begin_ == end_; }
+
+  ssize_t send(int fd, int flags) {
+    msghdr message{};
+    message.msg_iov = &vectors_.at(begin_);
+    message.msg_iovlen = end_ - begin_;
+    return ::sendmsg(fd, &message, flags);
+  }
+
+  void drop(std::size_t bytes) {
+    while (begin_ < end_ && bytes >= vectors_.at(begin_).iov_len) {
+      bytes -= vectors_.at(begin_++).iov_len;
+    }
+    if (begin_ < end_) {
+      iovec& first = vectors_.at(begin_);
+      first.iov_base = static_cast<char*>(first.iov_base) + bytes;
+      first.iov_len -= bytes;
+    }
+  }
+
+ private:
+  std::array<iovec, Transport::kMaxPieces> vectors_{};
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+};
+
+class PlainTransport final : public Transport {
+ public:
+  PlainTransport(TcpSocket socket, TransportOptions options)
+      : Transport(std::move(options)), socket_(std::move(socket)) {}
+
+  Awaitable<Result<void>> handshake() override { co_return Result<void>(); }
+
+  Awaitable<Result<std::size_t>> read_some(std::span<char> into) override {
+    error_code error = asio::error::operation_aborted;
+    std::size_t count = 0;
+    if (!deadline_passed()) {
+      const auto buffer = asio::buffer(into.data(), into.size());
+      auto token = asio::redirect_error(kAwait, error);
+      count = co_await socket_.async_read_some(buffer, token);
+    }
+    if (!error) {
+      co_return count;
+    }
+    if (error == asio::error::eof) {
+      co_return std::size_t{0};
+    }
+    co_return tl::unexpected(transport_error(error, deadline_passed(), "read from the client"));
+  }
+
+  Awaitable<Result<void>> write_all(std::span<const std::string_view> pieces,
+                                    Flush flush) override {
+    const int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (flush == Flush::kMoreFollows ? MSG_MORE : 0);
+    Unsent unsent(pieces);
+    while (!unsent.empty()) {
+      const ssize_t sent = unsent.send(socket_.native_handle(), flags);
+      if (sent >= 0) {
+        unsent.drop(static_cast<std::size_t>(sent));
+        continue;
+      }
+      const Result<bool> wait = classify_write_error();
+      if (!wait) {
+        co_return tl::unexpected(wait.error());
+      }
+      if (*wait) {
+        auto writable = co_await wait_writable();
+        if (!writable) {
+          co_return writable;
+        }
+      }
+    }
+    co_return Result<void>();
+  }
+
+  Awaitable<Result<void>> send_file(int fd, std::uint64_t offset_bytes,
+                                    std::uint64_t length_bytes) override {
+    auto offset = static_cast<off_t>(offset_bytes);
+    while (length_bytes > 0) {
+      const auto slice = static_cast<std::size_t>(std::min(length_bytes, kSendFileSliceBytes));
+      const ssize_t sent = ::sendfile(socket_.native_handle(), fd, &offset, slice);
+      if (sent > 0) {
+        length_bytes -= static_cast<std::uint64_t>(sent);
+        if (length_bytes > 0) {
+          co_await asio::post(socket_.get_executor(), kAwait);
+        }
+        continue;
+      }
+      if (sent == 0) {
+        co_return base::fail(base::ErrorKind::kStorageFailed,
+                             "the file became shorter while it was being sent");
+      }
+      if (errno == EIO) {
+        co_return tl::unexpected(base::error_from_errno(errno, "read the file to send"));
+      }
+      const Result<bool> wait = classify_write_error();
+      if (!wait) {
+        co_return tl::unexpected(wait.error());
+      }
+      if (*wait) {
+        auto writable = co_await wait_writable();
+        if (!writable) {
+          co_return writable;
+        }
+      }
+    }
+    co_return Result<void>();
+  }
+
+  Awaitable<void> shutdown_write() override {
+    error_code ignored;
+    socket_.shutdown(asio::socket_base::shutdown_send, ignored);
+    co_return;
+  }
+
+  Awaitable<Result<std::size_t>> discard_some(std::span<char> scratch) override {
+    return read_some(scratch);
+  }
+
+  void close() override {
+    error_code ignored;
+    socket_.close(ignored);
+  }
+
+  void reset() override { close_with_reset(socket_); }
+
+ private:
+  void cancel() override {
+    error_code ignored;
+    socket_.cancel(ignored);
+  }
+
+  /// After a system call that failed: true to wait for room, false to try again at once.
+  Result<bool> classify_write_error() {
+    if (would_block()) {
+      return true;
+    }
+    if (errno == EINTR) {
+      return false;
+    }
+    return tl::unexpected(transport_error(last_error(), false, "write to the client"));
+  }
+
+  Awaitable<Result<void>> wait_writable() {
+    error_code error;
+    auto token = asio::redirect_error(kAwait, error);
+    start_deadline(write_idle());
+    co_await socket_.async_wait(TcpSocket::wait_write, token);
+    const bool stalled = deadline_passed();
+    stop_deadline();
+    if (stalled) {
+      co_return base::fail(base::ErrorKind::kClientGone, "the client does not read the answer");
+    }
+    if (error) {
+      co_return tl::unexpected(transport_error(error, false, "write to the client"));
+    }
+    co_return Result<void>();
+  }
+
+  TcpSocket socket_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Transport>> make_plain_transport(asio::io_context& context,
+                                                        base::UniqueFd fd,
+                                                        TransportOptions options) {
+  Result<TcpSocket> socket = adopt_socket(context, std::move(fd));
+  if (!socket) {
+    return tl::unexpected(std::move(socket).error());
+  }
+  return std::make_unique<PlainTransport>(std::move(*socket), std::move(options));
+}
+
+}  // namespace fenceline::proxy
