@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "proxy/request_parser.h"
+#include "proxy/tls_transport.h"
+
+namespace fenceline::proxy {
+
+class Handler;
+
+/// How long a session waits for its client. All measured with the core's timer wheel: up to one
+/// tick (`ServerOptions::tick`) late. Every value must be above 0.
+struct SessionTimeouts {
+  /// TLS handshake; and the whole head, one total from its first byte, or from accept on.
+  base::Milliseconds head{10'000};
+  /// Between two pieces of a body.
+  base::Milliseconds body_idle{30'000};
+  /// Between an answer and the first byte of the next request. Closed without a word.
+  base::Milliseconds keep_alive_idle{75'000};
+  /// A write that makes no progress for so long.
+  base::Milliseconds write_idle{30'000};
+  /// Total: reading on after an answer that came before the end of the body.
+  base::Milliseconds linger{2'000};
+};
+
+/// How many bytes a session takes.
+struct SessionLimits {
+  HeadLimits head;
+  /// The largest read buffer of one connection, reached by large bodies only.
+  std::size_t body_buffer_bytes = std::size_t{256} * 1024;
+  /// An unread rest of a body up to this is read and dropped to keep the connection.
+  std::uint64_t drain_bytes = std::uint64_t{256} * 1024;
+  /// What is read and dropped at most before a connection closes.
+  std::uint64_t linger_bytes = std::uint64_t{4} * 1024 * 1024;
+};
+
+/// One address and what answers there.
+struct ListenerOptions {
+  std::string name;                   ///< Unique: metric label and log field.
+  std::string address = "127.0.0.1";  ///< IPv4 or IPv6, numeric.
+  std::uint16_t port = 0;             ///< 0: the system chooses, see `Server::port`.
+  Handler* handler = nullptr;         ///< Must outlive the server.
+  std::optional<TlsFiles> tls;        ///< Left out: plain HTTP.
+  bool all_cores = true;              ///< False: core 0 alone, enough for the admin listener.
+  /// Open connections at one time, over all cores; above it clients are answered 503.
+  std::size_t max_connections = 10'000;
+  SessionTimeouts timeouts;
+  SessionLimits limits;
+};
+
+struct ServerOptions {
+  std::size_t cores = 1;        ///< Threads, each with its own io_context; at least 1.
+  base::Milliseconds tick{50};  ///< Resolution of all time-outs.
+};
+
+}  // namespace fenceline::proxy
