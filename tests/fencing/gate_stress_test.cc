@@ -1,0 +1,143 @@
+// Many threads, few keys, a ledger that answers from another thread: at no time may a write take
+// effect after a newer token was acknowledged (S1). Runs under TSan too.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <future>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/worker_pool.h"
+#include "fencing/gate.h"
+#include "fencing/ledger.h"
+
+namespace fenceline::fencing {
+namespace {
+
+using base::FenceKey;
+using base::Result;
+using base::Token;
+
+/// Hands every call to another thread, as the SQLite ledger does; every `fail_every`-th fails.
+class ThreadedLedger final : public Ledger {
+ public:
+  explicit ThreadedLedger(int fail_every) : fail_every_(fail_every) {}
+
+  void raise(const FenceKey& key, const Mark& offered, base::Done<Result<Mark>> done) override {
+    thread_.post([this, key, offered, done = std::move(done)] {
+      if (++calls_ % fail_every_ == 0) {
+        done(base::fail(base::ErrorKind::kLedgerUnavailable, "every n-th raise fails"));
+        return;
+      }
+      inner_->raise(key, offered, done);
+    });
+  }
+
+  void find(const FenceKey& key, base::Done<Result<Mark>> done) override {
+    thread_.post([this, key, done = std::move(done)] { inner_->find(key, done); });
+  }
+
+  void scan(std::string prefix, std::string after, std::size_t limit,
+            base::Done<Result<std::vector<KeyedMark>>> done) override {
+    inner_->scan(std::move(prefix), std::move(after), limit, std::move(done));
+  }
+
+ private:
+  const int fail_every_;
+  int calls_ = 0;  // of the one thread
+  std::unique_ptr<Ledger> inner_ = make_memory_ledger();
+  base::WorkerPool thread_{1};
+};
+
+struct Destination {
+  std::atomic<std::int64_t> acknowledged = 0;
+  std::atomic<int> stale_effects = 0;
+  std::atomic<int> applied = 0;
+
+  void take_effect(Token token) {
+    if (token.value() < acknowledged.load()) {
+      ++stale_effects;
+    }
+    ++applied;
+  }
+
+  void acknowledge(Token token) {
+    std::int64_t seen = acknowledged.load();
+    while (seen < token.value() && !acknowledged.compare_exchange_weak(seen, token.value())) {
+    }
+  }
+};
+
+/// One request from arrival to answer; true if it was acknowledged.
+bool write_once(Gate& gate, const FenceKey& key, Token token, bool abandon,
+                Destination& destination) {
+  std::promise<Result<Ticket>> admitted;
+  gate.admit(key, Claim{token, "", 0}, Announce::kYes,
+             [&admitted](Result<Ticket> answer) { admitted.set_value(std::move(answer)); });
+  Result<Ticket> ticket = admitted.get_future().get();
+  if (!ticket) {
+    return false;
+  }
+  std::promise<Result<Permit>> entered;
+  gate.enter(*ticket,
+             [&entered](Result<Permit> answer) { entered.set_value(std::move(answer)); });
+  if (abandon) {
+    gate.abandon(*ticket);
+  }
+  Result<Permit> permit = entered.get_future().get();
+  if (!permit) {
+    return false;
+  }
+  destination.take_effect(token);
+  permit->settle(Settlement::kApplied);
+  destination.acknowledge(token);
+  return true;
+}
+
+TEST(GateStressTest, NoStaleEffectAmongManyThreads) {
+  constexpr int kThreads = 6;
+  constexpr int kRounds = 3000;
+  constexpr std::size_t kKeys = 3;
+  std::array<Destination, kKeys> destinations;
+  std::atomic<std::int64_t> source = 1;
+  auto ledger = std::make_unique<ThreadedLedger>(50);
+  Gate gate(*ledger, {});
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      std::minstd_rand random(static_cast<unsigned>(t) + 1);
+      for (int i = 0; i < kRounds; ++i) {
+        const std::size_t k = random() % kKeys;
+        const std::int64_t newest = random() % 4 == 0 ? ++source : source.load();
+        const std::int64_t behind = static_cast<std::int64_t>(random() % 3);
+        const Token token = Token::of(std::max<std::int64_t>(1, newest - behind));
+        write_once(gate, *FenceKey::parse("key/" + std::to_string(k)), token, random() % 16 == 0,
+                   destinations[k]);
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  // The newest token is always admitted in the end, whatever failed before.
+  for (std::size_t k = 0; k < kKeys; ++k) {
+    const Token last = Token::of(++source);
+    bool through = false;
+    for (int attempt = 0; attempt < 3 && !through; ++attempt) {
+      through = write_once(gate, *FenceKey::parse("key/" + std::to_string(k)), last, false,
+                           destinations[k]);
+    }
+    EXPECT_TRUE(through);
+    EXPECT_EQ(destinations[k].stale_effects, 0);
+    EXPECT_GT(destinations[k].applied, kRounds / 20);
+  }
+  ledger.reset();
+}
+
+}  // namespace
+}  // namespace fenceline::fencing
