@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/async.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/unique_fd.h"
 
@@ -74,6 +75,10 @@ class BodySource {
   /// `kShuttingDown`, `kOverloaded`; every later call fails the same way. A truncated body is never
   /// reported as complete.
   virtual Awaitable<Result<std::string_view>> read() = 0;
+
+  /// How long the sender may be silent between two pieces, instead of the connection's default;
+  /// from the next `read` on. Nothing for a body that waits for nobody.
+  virtual void limit_idle(Milliseconds /*limit*/) {}
 };
 
 /// A part of an open file, sent without copying it through our memory where possible.

@@ -18,6 +18,7 @@ constexpr std::size_t kGrowth = 4;
 void RequestBody::begin(RequestParser& parser) {
   parser_ = &parser;
   read_bytes_ = ReadBuffer::kIdleBytes;
+  idle_limit_ = timeouts_.body_idle;
   received_bytes_ = 0;
   continue_pending_ = parser.head().expects_continue && !parser.body_finished();
   draining_ = false;
@@ -88,7 +89,7 @@ Awaitable<Result<void>> RequestBody::receive() {
   }
   const std::span<char> room = buffer_.prepare(read_bytes_);
   if (!draining_) {
-    transport_.start_deadline(timeouts_.body_idle);
+    transport_.start_deadline(idle_limit_);
   }
   auto count = co_await transport_.read_some(room);
   if (!draining_) {

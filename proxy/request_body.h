@@ -27,6 +27,7 @@ class RequestBody final : public base::BodySource {
 
   [[nodiscard]] std::optional<std::uint64_t> declared_bytes() const override;
   base::Awaitable<base::Result<std::string_view>> read() override;
+  void limit_idle(base::Milliseconds limit) override { idle_limit_ = limit; }
 
   /// All of the body has arrived, or there is none.
   [[nodiscard]] bool finished() const { return !failure_ && parser_->body_finished(); }
@@ -63,6 +64,7 @@ class RequestBody final : public base::BodySource {
   RequestParser* parser_ = nullptr;
   std::size_t read_bytes_ = ReadBuffer::kIdleBytes;  ///< The size of the next read; it grows.
   std::uint64_t received_bytes_ = 0;                 ///< Content, without chunk framing.
+  base::Milliseconds idle_limit_{0};  ///< Of the current request.
   bool continue_pending_ = false;
   bool draining_ = false;
   std::optional<base::Error> failure_;

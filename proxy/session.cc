@@ -80,7 +80,10 @@ Awaitable<base::Reply> Session::call_handler() {
   }
   broken_ = true;
   shared_.observer.bug(request_id_.view(), what);
-  co_return problem_reply(base::Error());
+  // The write may or may not have happened: nobody can tell where the handler was.
+  base::Error error;
+  error.applied = base::Applied::kUnknown;
+  co_return problem_reply(error);
 }
 
 Awaitable<bool> Session::answer(base::Reply reply) {
