@@ -1,0 +1,51 @@
+#pragma once
+
+// The scalars of the configuration that are words, not quantities (those are in units.h). All pure.
+
+#include <fmt/format.h>
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "config/nearest.h"
+#include "config/parsed.h"
+
+namespace fenceline::config {
+
+/// The name of a route: 1 … 64 bytes of `a`–`z`, `0`–`9` and `-`, because it is a metric label, a
+/// part of log lines and of fence keys.
+Parsed<std::string> parse_route_name(std::string_view text);
+
+/// A header field name (RFC 9110, 5.1) that can carry a token: none that HTTP itself needs and not
+/// `Fencing-Holder`. Keeps the case.
+Parsed<std::string> parse_token_header(std::string_view text);
+
+/// A method that files take: `GET`, `HEAD`, `PUT` or `DELETE`, upper case.
+Parsed<std::string> parse_files_method(std::string_view text);
+
+/// A path of the local file system: not empty.
+Parsed<std::string> parse_path(std::string_view text);
+
+/// A bearer token (RFC 6750, 2.1) of 16 … 4096 bytes. The sentence on failure never quotes it.
+Parsed<std::string> parse_bearer_token(std::string_view text);
+
+/// One of a few words.
+template <typename T>
+Parsed<T> parse_choice(std::string_view text,
+                       std::initializer_list<std::pair<std::string_view, T>> choices) {
+  std::vector<std::string_view> words;
+  for (const auto& [word, value] : choices) {
+    if (word == text) {
+      return value;
+    }
+    words.push_back(word);
+  }
+  const auto meant = nearest(text, words);
+  return tl::unexpected(fmt::format("\"{}\" is not one of {}{}", text, fmt::join(words, ", "),
+                                    meant ? fmt::format("; did you mean {}?", *meant) : ""));
+}
+
+}  // namespace fenceline::config
