@@ -1,0 +1,130 @@
+// What is written for people agrees with what the loader does.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "config/known_keys.h"
+#include "config/units.h"
+#include "tests/config/support.h"
+
+namespace fenceline::config {
+namespace {
+
+std::string read_source(const std::string& name) {
+  const char* root = std::getenv("FENCELINE_SOURCE_DIR");  // NOLINT(concurrency-mt-unsafe)
+  const std::string path = std::string(root == nullptr ? "." : root) + "/" + name;
+  std::ifstream file(path);
+  EXPECT_TRUE(file) << path << ": run this in the repository, or set FENCELINE_SOURCE_DIR";
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(Docs, HaveARowForEveryKey) {
+  const std::string docs = read_source("docs/config.md");
+  for (const KnownKey& key : known_keys()) {
+    if (key.available) {
+      const std::string row =
+          fmt::format("| `{}` | {} | {} |", key.path, key.type, key.default_value);
+      EXPECT_NE(docs.find(row), std::string::npos) << "docs/config.md has no row " << row;
+    } else {
+      EXPECT_NE(docs.find(fmt::format("`{}`", key.path)), std::string::npos)
+          << "docs/config.md does not name the reserved " << key.path;
+    }
+  }
+}
+
+TEST(Docs, HaveNoRowForAnythingElse) {
+  std::istringstream docs(read_source("docs/config.md"));
+  bool in_table = false;
+  std::size_t rows = 0;
+  for (std::string line; std::getline(docs, line);) {
+    if (line.starts_with("| key |")) {
+      in_table = true;
+    } else if (!line.starts_with('|')) {
+      in_table = false;
+    } else if (in_table && line.starts_with("| `")) {
+      const std::string path = line.substr(3, line.find('`', 3) - 3);
+      const KnownKey* key = find_key(path);
+      EXPECT_TRUE(key != nullptr && key->available) << path;
+      ++rows;
+    }
+  }
+  EXPECT_GT(rows, 40U);
+}
+
+TEST(Docs, TheExampleLoads) {
+  const std::string docs = read_source("docs/config.md");
+  const std::string fence = "```yaml\n";
+  const std::size_t start = docs.find(fence);
+  ASSERT_NE(start, std::string::npos);
+  const std::size_t end = docs.find("```", start + fence.size());
+  const Loaded loaded = load_text(docs.substr(start + fence.size(), end - start - fence.size()));
+  EXPECT_EQ(problems_of(loaded), std::vector<std::string>());
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(loaded->routes.size(), 3U);
+}
+
+TEST(Docs, TheQuickstartLoadsAndIsStrict) {
+  const Loaded loaded = load_text(read_source("config/quickstart.yaml"));
+  EXPECT_EQ(problems_of(loaded), std::vector<std::string>());
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(loaded->listen.endpoint, (Endpoint{"127.0.0.1", 8080}));
+  EXPECT_EQ(loaded->admin->endpoint, (Endpoint{"127.0.0.1", 8081}));
+  EXPECT_EQ(loaded->ledger.sqlite, "var/fenceline/ledger.db");
+  ASSERT_EQ(loaded->routes.size(), 1U);
+  const Route& route = loaded->routes[0];
+  EXPECT_EQ(route.name, "exports");
+  EXPECT_EQ(std::get<FilesBackend>(route.backend).root, "var/exports");
+  EXPECT_EQ(route_guarantee(route).level, Guarantee::kStrict);
+  const auto captures = route.match.match({"exports", "acme", "a.csv"}, false);
+  ASSERT_TRUE(captures);
+  EXPECT_EQ(captures->resource_name, "acme/a.csv");
+  EXPECT_EQ(route.fence.key(*captures)->text(), "exports/acme");
+}
+
+/// A default in the table is what comes out when the key is left out.
+TEST(Docs, DefaultsAreThoseOfTheModel) {
+  const Config config = load_text(kBase).value();
+  const Route& route = config.routes[0];
+  const auto documented = [](std::string_view path) {
+    return std::string(find_key(path)->default_value);
+  };
+  const auto size = [&](std::string_view path) { return *parse_size(documented(path)); };
+  const auto time = [&](std::string_view path) { return *parse_duration(documented(path)); };
+  EXPECT_EQ(documented("ledger.cache_keys"), std::to_string(config.ledger.cache_keys));
+  EXPECT_EQ(documented("token.headers"),
+            fmt::format("[{}]", fmt::join(config.token.headers, ", ")));
+  EXPECT_EQ(size("limits.head"), config.limits.head_bytes);
+  EXPECT_EQ(documented("limits.connections"), std::to_string(config.limits.connections));
+  EXPECT_EQ(size("limits.staged"), config.limits.staged_bytes);
+  EXPECT_EQ(time("timeouts.head"), config.timeouts.head);
+  EXPECT_EQ(time("timeouts.body"), config.timeouts.body);
+  EXPECT_EQ(time("timeouts.keep_alive"), config.timeouts.keep_alive);
+  EXPECT_EQ(time("timeouts.write"), config.timeouts.write);
+  EXPECT_EQ(time("timeouts.drain"), config.timeouts.drain);
+  EXPECT_EQ(time("timeouts.shutdown"), config.timeouts.shutdown);
+  EXPECT_EQ(documented("routes[].methods"), fmt::format("[{}]", fmt::join(route.methods, ", ")));
+  EXPECT_EQ(documented("routes[].writes"), to_string(route.writes));
+  EXPECT_EQ(documented("routes[].enforce"), route.enforce ? "true" : "false");
+  EXPECT_EQ(documented("routes[].max_jump"), std::to_string(route.max_jump));
+  EXPECT_EQ(size("routes[].limits.body"), route.body_limit_bytes);
+  EXPECT_EQ(route.body_timeout, config.timeouts.body);
+  EXPECT_EQ(route.drain_timeout, config.timeouts.drain);
+  EXPECT_EQ(config.log.format, LogFormat::kText);
+  EXPECT_EQ(config.log.level, LogLevel::kInfo);
+  EXPECT_EQ(std::get<FilesBackend>(route.backend).sync, Sync::kFull);
+  EXPECT_FALSE(route.require);
+  EXPECT_FALSE(config.admin);
+  EXPECT_FALSE(config.listen.tls);
+  EXPECT_EQ(config.threads.io, 0U);
+  EXPECT_EQ(config.threads.workers, 0U);
+}
+
+}  // namespace
+}  // namespace fenceline::config
