@@ -1,0 +1,101 @@
+#include "backends/files/metadata.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+namespace fenceline::backends::files {
+namespace {
+
+constexpr std::string_view kVersion = "1";
+constexpr std::int64_t kNanosPerSecond = 1'000'000'000;
+constexpr std::int64_t kSettledNs = 2 * kNanosPerSecond;
+
+std::int64_t nanos(const timespec& time) { return time.tv_sec * kNanosPerSecond + time.tv_nsec; }
+
+// The text before the next blank, which goes too; nothing if there is no blank.
+std::optional<std::string_view> take_word(std::string_view& rest) {
+  const auto blank = rest.find(' ');
+  if (blank == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::string_view word = rest.substr(0, blank);
+  rest.remove_prefix(blank + 1);
+  return word;
+}
+
+bool is_printable(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c >= 0x20 && c <= 0x7e; });
+}
+
+std::optional<base::Token> parse_token(std::string_view text) {
+  if (text == "0") {
+    return base::Token();
+  }
+  const auto token = base::Token::parse(text);
+  return token ? std::optional(*token) : std::nullopt;
+}
+
+}  // namespace
+
+std::string encode(const Metadata& metadata) {
+  return fmt::format("{} {} {} {} {}", kVersion, metadata.token.value(), metadata.nonce,
+                     metadata.request_id, metadata.content_type);
+}
+
+std::optional<Metadata> decode(std::string_view text) {
+  if (!is_printable(text) || take_word(text) != kVersion) {
+    return std::nullopt;
+  }
+  const auto token_text = take_word(text);
+  const auto nonce = take_word(text);
+  const auto request_id = take_word(text);
+  if (!token_text || !nonce || !request_id || nonce->empty() ||
+      nonce->find('"') != std::string_view::npos) {
+    return std::nullopt;
+  }
+  const auto token = parse_token(*token_text);
+  if (!token) {
+    return std::nullopt;
+  }
+  return Metadata{*token, std::string(*nonce), std::string(*request_id), std::string(text)};
+}
+
+std::string etag_of(const Metadata& metadata, const struct stat& status) {
+  return fmt::format("\"{}-{:x}-{:x}\"", metadata.nonce, nanos(status.st_mtim), status.st_size);
+}
+
+std::string foreign_etag(const struct stat& status, std::int64_t now_ns) {
+  const std::int64_t changed = nanos(status.st_ctim);
+  const std::int64_t modified = nanos(status.st_mtim);
+  const std::int64_t age = now_ns - std::max(changed, modified);
+  return fmt::format("{}\"x{:x}-{:x}-{:x}-{:x}\"", age < kSettledNs ? "W/" : "", status.st_ino,
+                     changed, modified, status.st_size);
+}
+
+base::Result<FileState> inspect(Syscalls& calls, int fd) {
+  struct stat status {};
+  if (const int code = calls.stat(fd, status); code < 0) {
+    return tl::unexpected(base::error_from_errno(-code, "look at the file"));
+  }
+  return inspect(calls, fd, status);
+}
+
+base::Result<FileState> inspect(Syscalls& calls, int fd, const struct stat& status) {
+  FileState state{.status = status, .metadata = std::nullopt, .etag = {}};
+  std::array<char, kMaxAttributeBytes> value{};
+  const ssize_t bytes = calls.get_xattr(fd, kAttributeName, value.data(), value.size());
+  if (bytes >= 0) {
+    state.metadata = decode({value.data(), static_cast<std::size_t>(bytes)});
+  } else if (bytes != -ENODATA && bytes != -ENOTSUP && bytes != -ERANGE) {
+    return tl::unexpected(
+        base::error_from_errno(static_cast<int>(-bytes), "read the file's attribute"));
+  }
+  state.etag = state.metadata ? etag_of(*state.metadata, state.status)
+                              : foreign_etag(state.status, calls.wall_clock_ns());
+  return state;
+}
+
+}  // namespace fenceline::backends::files
