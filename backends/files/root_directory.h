@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "backends/files/store.h"
+#include "backends/files/syscalls.h"
+#include "base/error.h"
+
+namespace fenceline::backends::files {
+
+/// Prepares a root for serving, as `open_files_backend` says: makes it, takes its lock, sweeps its
+/// temporary files and tries out the file system.
+/// Failure: `kStorageFailed` (`kInsufficientStorage` on a full disk) with the path, the reason and
+/// what to do; nothing but directories is left behind. Blocks.
+base::Result<RootDirectory> open_root(Syscalls& calls, const std::string& path, bool durable);
+
+}  // namespace fenceline::backends::files

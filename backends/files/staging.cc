@@ -1,0 +1,193 @@
+#include "backends/files/staging.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "backends/files/commit.h"
+#include "backends/files/errors.h"
+#include "backends/files/metadata.h"
+#include "backends/files/paths.h"
+#include "backends/files/temporary_file.h"
+
+namespace fenceline::backends::files {
+namespace {
+
+using base::ErrorKind;
+using base::Method;
+using base::Result;
+
+using StageResult = Result<std::unique_ptr<StagedWrite>>;
+
+constexpr std::size_t kMaxContentTypeBytes = 255;
+constexpr std::size_t kMaxRequestIdBytes = 64;
+
+Result<void> check_target(const ResourceRequest& request) {
+  const Method method = request.head.method;
+  if (method != Method::kPut && method != Method::kDelete) {
+    return base::fail(ErrorKind::kMethodNotAllowed, "use GET, HEAD, PUT or DELETE");
+  }
+  if (request.names_directory) {
+    return base::fail(ErrorKind::kMalformedRequest,
+                      "the path ends in a slash, which names a directory; directories come and go "
+                      "with the files in them, so name a file");
+  }
+  if (request.name.empty()) {
+    return tl::unexpected(is_directory("/"));
+  }
+  return check_name(request.name);
+}
+
+bool all_between(std::string_view text, char low, char high) {
+  return std::ranges::all_of(text, [=](char c) { return c >= low && c <= high; });
+}
+
+Result<std::string> content_type_of(const base::RequestHead& head) {
+  const std::size_t count = head.count("Content-Type");
+  if (count == 0) {
+    return std::string();
+  }
+  const std::string_view value = head.only("Content-Type").value_or("");
+  if (count > 1 || value.size() > kMaxContentTypeBytes || !all_between(value, 0x20, 0x7e)) {
+    return base::fail(ErrorKind::kMalformedRequest,
+                      "Content-Type must be given once, as at most 255 bytes of printable ASCII");
+  }
+  return std::string(value);
+}
+
+Result<void> check_representation(const base::RequestHead& head) {
+  if (head.count("Content-Range") > 0) {
+    return base::fail(ErrorKind::kMalformedRequest,
+                      "Content-Range on a PUT would replace the whole by a part; send the whole "
+                      "content without it");
+  }
+  const std::size_t encodings = head.count("Content-Encoding");
+  if (encodings > 0 && !base::equal_names(head.only("Content-Encoding").value_or(""), "identity")) {
+    return base::fail(ErrorKind::kMalformedRequest,
+                      "Content-Encoding is not kept with a file, so readers could not undo it; "
+                      "send the content without it");
+  }
+  return {};
+}
+
+Result<Metadata> describe(const base::RequestHead& head, const base::Stamp& stamp, Store& store) {
+  if (auto checked = check_representation(head); !checked) {
+    return tl::unexpected(std::move(checked.error()));
+  }
+  auto type = content_type_of(head);
+  if (!type) {
+    return tl::unexpected(std::move(type.error()));
+  }
+  if (stamp.request_id.size() > kMaxRequestIdBytes || !all_between(stamp.request_id, 0x21, 0x7e)) {
+    return base::fail(ErrorKind::kInternal,
+                      "a request id is not at most 64 bytes of visible ASCII");
+  }
+  return Metadata{stamp.token, store.fresh_nonce(), stamp.request_id, *std::move(type)};
+}
+
+base::Awaitable<Result<void>> sync_on_pool(Store& store, std::shared_ptr<TemporaryFile> file) {
+  // Let go before the coroutine goes on, so that whoever destroys the write removes the file.
+  auto work = [file = std::move(file)]() mutable {
+    auto synced = file->sync();
+    file.reset();
+    return synced;
+  };
+  return base::run_on<Result<void>>(store.pool, std::move(work));
+}
+
+// A write whose body has not come yet.
+struct Prepared {
+  ReadyWrite write;
+  Metadata metadata;
+};
+
+Result<Prepared> prepare(std::shared_ptr<Store> store, const ResourceRequest& request,
+                         const base::Stamp& stamp) {
+  if (auto serving = store->service.check(); !serving) {
+    return tl::unexpected(std::move(serving.error()));
+  }
+  if (auto checked = check_target(request); !checked) {
+    return tl::unexpected(std::move(checked.error()));
+  }
+  auto conditions = base::Conditions::parse(request.head);
+  if (!conditions) {
+    return tl::unexpected(std::move(conditions.error()));
+  }
+  Prepared prepared;
+  prepared.write.conditions = *std::move(conditions);
+  prepared.write.name = request.name;
+  if (request.head.method == Method::kPut) {
+    auto metadata = describe(request.head, stamp, *store);
+    if (!metadata) {
+      return tl::unexpected(std::move(metadata.error()));
+    }
+    prepared.metadata = *std::move(metadata);
+    auto file = TemporaryFile::create(store);
+    if (!file) {
+      return tl::unexpected(std::move(file.error()));
+    }
+    prepared.write.file = *std::move(file);
+  }
+  prepared.write.store = std::move(store);
+  return prepared;
+}
+
+// Reads to the end; what arrives goes into `file` if there is one.
+base::Awaitable<Result<void>> take_body(base::BodySource& body, TemporaryFile* file) {
+  for (;;) {
+    const auto piece = co_await body.read();
+    if (!piece) {
+      co_return tl::unexpected(piece.error());
+    }
+    if (piece->empty()) {
+      co_return Result<void>();
+    }
+    if (file != nullptr) {
+      auto written = file->append(*piece);
+      if (!written) {
+        co_return written;
+      }
+    }
+  }
+}
+
+base::Awaitable<StageResult> fill(Prepared& prepared, base::BodySource& body) {
+  ReadyWrite& write = prepared.write;
+  const auto taken = co_await take_body(body, write.file.get());
+  if (!taken) {
+    co_return tl::unexpected(taken.error());
+  }
+  if (!write.file) {
+    co_return make_staged_write(std::move(write));
+  }
+  const auto described = write.file->describe(prepared.metadata);
+  if (!described) {
+    co_return tl::unexpected(described.error());
+  }
+  if (write.store->durable()) {
+    const auto synced = co_await sync_on_pool(*write.store, write.file);
+    if (!synced) {
+      co_return tl::unexpected(synced.error());
+    }
+  }
+  auto etag = write.file->etag(prepared.metadata);
+  if (!etag) {
+    co_return tl::unexpected(etag.error());
+  }
+  write.etag = *std::move(etag);
+  co_return make_staged_write(std::move(write));
+}
+
+}  // namespace
+
+base::Awaitable<StageResult> stage_write(std::shared_ptr<Store> store, ResourceRequest request,
+                                         base::BodySource& body, base::Stamp stamp) {
+  auto prepared = prepare(std::move(store), request, stamp);
+  if (!prepared) {
+    co_return tl::unexpected(prepared.error());
+  }
+  co_return co_await fill(*prepared, body);
+}
+
+}  // namespace fenceline::backends::files
