@@ -21,7 +21,7 @@ TestCertificate make_self_signed(const std::filesystem::path& folder, const std:
 
 struct TlsClientOptions {
   int max_version = 0;  ///< Such as TLS1_1_VERSION; 0: the newest.
-  std::string alpn;     ///< One protocol to offer; empty: none.
+  std::string alpn{};   ///< One protocol to offer; empty: none.
   int receive_buffer_bytes = 0;
 };
 
