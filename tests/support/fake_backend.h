@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,7 +18,7 @@ class FakeBackend final : public backends::Backend {
   std::vector<std::string> events;  ///< "stage", "commit", "drop", "read", in order.
   std::optional<base::Stamp> last_stamp;
   std::optional<base::Error> commit_fails_with;
-  std::function<void()> before_commit = [] {};
+  std::function<void()> before_commit = [] {};  ///< Called once.
 
   [[nodiscard]] backends::Capabilities capabilities() const override {
     return {backends::Guarantee::kStrict, ""};
@@ -72,7 +73,8 @@ class FakeBackend final : public backends::Backend {
 
     base::Awaitable<base::Result<base::Reply>> commit() override {
       committed_ = true;
-      backend_.before_commit();
+      const auto hook = std::exchange(backend_.before_commit, [] {});
+      hook();
       backend_.events.emplace_back("commit");
       if (backend_.commit_fails_with) {
         co_return tl::unexpected<base::Error>(*backend_.commit_fails_with);

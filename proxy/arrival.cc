@@ -1,0 +1,106 @@
+#include "proxy/arrival.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "proxy/target.h"
+#include "proxy/token_header.h"
+
+namespace fenceline::proxy {
+namespace {
+
+using base::ErrorKind;
+using base::Result;
+
+tl::unexpected<base::Error> pass_on(base::Error& error) {
+  return tl::unexpected<base::Error>(std::move(error));
+}
+
+Result<void> find_route(const RouteTable& routes, Exchange& exchange) {
+  const base::RequestHead& head = exchange.request.head;
+  auto target = decode_path(head.path);
+  if (!target) {
+    return pass_on(target.error());
+  }
+  auto found = routes.find(target->segments, target->trailing_slash);
+  if (!found) {
+    return base::fail(ErrorKind::kNotFound,
+                      "No route takes this path. GET /v1/routes on the admin listener lists them.");
+  }
+  exchange.route = found->route;
+  exchange.captures = std::move(found->captures);
+  exchange.names_directory = target->trailing_slash;
+  exchange.is_read = exchange.route->backend->is_read(head);
+  return {};
+}
+
+Result<void> check_method_and_length(const Exchange& exchange) {
+  const base::RequestHead& head = exchange.request.head;
+  const Route& route = *exchange.route;
+  if (std::ranges::find(route.methods, head.method_text) == route.methods.end()) {
+    auto refusal = base::fail(ErrorKind::kMethodNotAllowed,
+                              fmt::format("The route {} takes {}.", route.name, route.allow));
+    refusal.value().fields.emplace_back("Allow", route.allow);
+    return refusal;
+  }
+  if (!exchange.is_read && head.content_length.value_or(0) > route.max_body_bytes) {
+    return base::fail(ErrorKind::kBodyTooLarge,
+                      fmt::format("The body has {} bytes; the route {} takes at most {} "
+                                  "(limits.body).",
+                                  *head.content_length, route.name, route.max_body_bytes));
+  }
+  return {};
+}
+
+Result<void> read_claim(std::span<const std::string> token_fields, Exchange& exchange) {
+  const Route& route = *exchange.route;
+  if (!route.fenced()) {
+    return {};
+  }
+  auto key = route.fence.key(exchange.captures);
+  if (!key) {
+    return pass_on(key.error());
+  }
+  exchange.key = std::move(*key);
+  auto token = token_from(exchange.request.head, token_fields);
+  if (!token) {
+    return pass_on(token.error());
+  }
+  auto holder = holder_from(exchange.request.head);
+  if (!holder) {
+    return pass_on(holder.error());
+  }
+  exchange.token = token->value_or(base::Token());
+  exchange.holder = std::move(*holder);
+  if (!exchange.token.exists() && !exchange.is_read && route.writes == config::Writes::kRequired) {
+    return base::fail(ErrorKind::kTokenRequired,
+                      fmt::format("Writes on the route {} need a fencing token: send the number "
+                                  "that came with your lease as '{}: <token>'.",
+                                  route.name, token_fields.front()));
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<void> check_arrival(const RouteTable& routes,
+                                 std::span<const std::string> token_fields, Exchange& exchange) {
+  if (auto found = find_route(routes, exchange); !found) {
+    return found;
+  }
+  if (auto fits = check_method_and_length(exchange); !fits) {
+    return fits;
+  }
+  return read_claim(token_fields, exchange);
+}
+
+bool is_fence_refusal(ErrorKind kind) {
+  return kind == ErrorKind::kStaleToken || kind == ErrorKind::kHolderConflict ||
+         kind == ErrorKind::kTokenTooFarAhead || kind == ErrorKind::kTokenRequired ||
+         kind == ErrorKind::kMalformedToken || kind == ErrorKind::kDraining ||
+         kind == ErrorKind::kLedgerUnavailable;
+}
+
+}  // namespace fenceline::proxy

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "base/error.h"
+#include "proxy/exchange.h"
+#include "proxy/route.h"
+
+namespace fenceline::proxy {
+
+/// Everything that is decided before the fence, in the order of the design (section 5): path,
+/// route (404), method (405 with `Allow`), body limit (413), token syntax (400), token presence
+/// (428). Pure; fills `exchange` in as far as it gets, so that a refusal can say what is known.
+///
+/// On an observing route (`enforce: false`) a bad or missing token is a refusal like any other:
+/// `must_enforce` says whether it counts.
+base::Result<void> check_arrival(const RouteTable& routes,
+                                 std::span<const std::string> token_fields, Exchange& exchange);
+
+/// True if `kind` is the fence's own refusal, which an observing route lets pass.
+bool is_fence_refusal(base::ErrorKind kind);
+
+}  // namespace fenceline::proxy

@@ -1,0 +1,62 @@
+#include "proxy/audit.h"
+
+#include <string>
+#include <utility>
+
+#include "base/log.h"
+
+namespace fenceline::proxy {
+
+void Audit::rejected(const Exchange& exchange, const base::Error& error, base::Token highest,
+                     bool enforced) {
+  const Request& request = exchange.request;
+  Rejection entry;
+  entry.time = std::chrono::system_clock::now();
+  entry.route = exchange.route->name;
+  entry.key = exchange.key ? exchange.key->text() : std::string();
+  entry.reason = error.kind;
+  entry.presented = exchange.token;
+  entry.highest = highest;
+  entry.holder = exchange.holder;
+  entry.peer = std::string(request.peer);
+  entry.method = std::string(request.head.method_text);
+  entry.resource = exchange.captures.resource_name;
+  entry.request_id = std::string(request.request_id);
+  entry.enforced = enforced;
+
+  RouteMetrics metrics = exchange.route->metrics;
+  metrics.rejected(error.kind, enforced);
+  const std::string presented = entry.presented.text();
+  const std::string mark = highest.text();
+  base::log(base::LogLevel::kWarning, "rejected",
+            enforced ? "the fence refused a request" : "the fence would have refused a request",
+            {{"reason", name_of(error.kind)},
+             {"key", entry.key},
+             {"presented", presented},
+             {"highest", mark},
+             {"holder", entry.holder},
+             {"peer", entry.peer},
+             {"route", entry.route},
+             {"method", entry.method},
+             {"resource", entry.resource},
+             {"request", entry.request_id}});
+  rejections_.add(std::move(entry));
+}
+
+void Audit::took_over(const Exchange& exchange, base::Token previous) {
+  const Request& request = exchange.request;
+  RouteMetrics metrics = exchange.route->metrics;
+  metrics.took_over();
+  const std::string token = exchange.token.text();
+  const std::string before = previous.text();
+  base::log(base::LogLevel::kInfo, "takeover", "a higher token was admitted",
+            {{"key", exchange.key->text()},
+             {"token", token},
+             {"previous", before},
+             {"holder", exchange.holder},
+             {"peer", request.peer},
+             {"route", exchange.route->name},
+             {"request", request.request_id}});
+}
+
+}  // namespace fenceline::proxy

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "base/fence_key.h"
+#include "base/token.h"
+#include "config/pattern.h"
+#include "proxy/handler.h"
+#include "proxy/route.h"
+
+namespace fenceline::proxy {
+
+/// One request and what the pipeline has found out about it so far.
+struct Exchange {
+  explicit Exchange(Request from) : request(from) {}
+
+  Request request;
+  const Route* route = nullptr;  ///< Null: no route takes the path.
+  config::Captures captures;     ///< Holds the canonical resource name.
+  bool names_directory = false;  ///< The path ended in `/`.
+  bool is_read = false;
+  std::optional<base::FenceKey> key;  ///< Empty on a route without a fence.
+  base::Token token;                  ///< No token if the request carries none.
+  std::string holder;
+
+  /// True if this request goes through the gate: it carries a token on a fenced route.
+  [[nodiscard]] bool claims() const { return token.exists() && key.has_value(); }
+
+  [[nodiscard]] backends::ResourceRequest resource() const {
+    return {request.head, captures.resource_name, names_directory};
+  }
+};
+
+}  // namespace fenceline::proxy

@@ -1,0 +1,55 @@
+#include "proxy/metered_body.h"
+
+#include <fmt/format.h>
+
+namespace fenceline::proxy {
+
+StagedBytes::StagedBytes(std::uint64_t limit_bytes, base::Gauge gauge)
+    : limit_bytes_(limit_bytes), gauge_(gauge) {}
+
+bool StagedBytes::take(std::uint64_t bytes) {
+  const std::uint64_t before = used_.fetch_add(bytes, std::memory_order_relaxed);
+  if (bytes > limit_bytes_ || before > limit_bytes_ - bytes) {
+    used_.fetch_sub(bytes, std::memory_order_relaxed);
+    return false;
+  }
+  gauge_.add(static_cast<double>(bytes));
+  return true;
+}
+
+void StagedBytes::give_back(std::uint64_t bytes) {
+  if (bytes > 0) {
+    used_.fetch_sub(bytes, std::memory_order_relaxed);
+    gauge_.add(-static_cast<double>(bytes));
+  }
+}
+
+MeteredBody::MeteredBody(base::BodySource& from, std::uint64_t max_body_bytes, StagedBytes& staged)
+    : from_(from), max_body_bytes_(max_body_bytes), staged_(staged) {}
+
+MeteredBody::~MeteredBody() { staged_.give_back(passed_bytes_); }
+
+std::optional<std::uint64_t> MeteredBody::declared_bytes() const { return from_.declared_bytes(); }
+
+base::Awaitable<base::Result<std::string_view>> MeteredBody::read() {
+  auto piece = co_await from_.read();
+  if (!piece) {
+    co_return piece;
+  }
+  if (piece->size() > max_body_bytes_ - passed_bytes_) {
+    co_return base::fail(base::ErrorKind::kBodyTooLarge,
+                         fmt::format("The body is longer than {} bytes, the most this route takes "
+                                     "(limits.body).",
+                                     max_body_bytes_));
+  }
+  if (!staged_.take(piece->size())) {
+    co_return base::fail(base::ErrorKind::kOverloaded,
+                         fmt::format("Uploads that are not committed yet hold {} bytes, the most "
+                                     "that is allowed (limits.staged). Try again later.",
+                                     staged_.limit_bytes()));
+  }
+  passed_bytes_ += piece->size();
+  co_return piece;
+}
+
+}  // namespace fenceline::proxy

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/async.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/http.h"
+#include "fencing/admission.h"
+#include "fencing/gate.h"
+#include "proxy/audit.h"
+#include "proxy/exchange.h"
+#include "proxy/handler.h"
+#include "proxy/metered_body.h"
+#include "proxy/route.h"
+
+namespace fenceline::proxy {
+
+/// What the pipeline works with; everything outlives it.
+struct PipelineParts {
+  const RouteTable& routes;
+  fencing::Gate& gate;
+  Audit& audit;
+  StagedBytes& staged;
+  const base::Clock& clock;
+  std::vector<std::string> token_fields;  ///< Accepted names of the token's field, at least one.
+};
+
+/// The protocol of the design, section 3: route → admit → stage → enter → commit → settle →
+/// answer. Nothing else in the proxy decides whether a write takes effect.
+class Pipeline final : public Handler {
+ public:
+  explicit Pipeline(PipelineParts parts) : parts_(std::move(parts)) {}
+
+  base::Awaitable<base::Reply> handle(Request request) override;
+
+ private:
+  base::Awaitable<base::Result<base::Reply>> run(Exchange& exchange);
+  base::Awaitable<base::Result<base::Reply>> read(Exchange& exchange, fencing::Tickets& tickets);
+  base::Awaitable<base::Result<base::Reply>> write(Exchange& exchange, fencing::Tickets& tickets);
+  base::Awaitable<base::Result<fencing::Tickets>> admit(Exchange& exchange);
+  base::Awaitable<base::Result<fencing::Permits>> enter(Exchange& exchange,
+                                                        fencing::Tickets& tickets);
+
+  /// True if an observing route lets this refusal pass; it is logged and counted here.
+  bool waved_through(const Exchange& exchange, const base::Error& error);
+
+  base::Reply answer(const Exchange& exchange, base::Result<base::Reply> outcome);
+  base::Token highest(const Exchange& exchange);
+
+  PipelineParts parts_;
+};
+
+/// How a commit's result settles its permit: unknown is never taken for "not applied". Pure.
+fencing::Settlement settlement_of(const base::Result<base::Reply>& outcome);
+
+}  // namespace fenceline::proxy

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/backend.h"
+#include "base/clock.h"
+#include "config/config.h"
+#include "config/fence_template.h"
+#include "config/pattern.h"
+#include "config/pattern_table.h"
+#include "proxy/route_metrics.h"
+
+namespace fenceline::proxy {
+
+/// One route as it runs: the validated configuration plus its backend. Immutable while serving.
+struct Route {
+  std::string name;
+  config::Pattern pattern;
+  config::FenceTemplate fence;
+  std::string allow;  ///< The methods it takes, for `Allow`.
+  std::vector<std::string> methods;
+  config::Writes writes = config::Writes::kRequired;
+  bool enforce = true;        ///< False: decide, log and count, let pass.
+  std::int64_t max_jump = 0;  ///< 0: any distance.
+  std::uint64_t max_body_bytes = 0;
+  base::Milliseconds drain{0};      ///< How long a request may wait for the ledger and the drain.
+  base::Milliseconds body_idle{0};  ///< Between two pieces of a body.
+  std::shared_ptr<backends::Backend> backend;
+  backends::Guarantee guarantee = backends::Guarantee::kNone;
+  std::string guarantee_reason;
+  RouteMetrics metrics;
+
+  [[nodiscard]] bool fenced() const { return writes != config::Writes::kOff; }
+};
+
+/// All routes of the public listener. Immutable, so any number of threads may look things up.
+class RouteTable {
+ public:
+  struct Found {
+    const Route* route = nullptr;
+    config::Captures captures;
+  };
+
+  /// `routes` must not conflict (`config` has checked that).
+  explicit RouteTable(std::vector<Route> routes);
+
+  /// The most specific route that takes the path; nothing if none does.
+  [[nodiscard]] std::optional<Found> find(const std::vector<std::string>& segments,
+                                          bool trailing_slash) const;
+
+  [[nodiscard]] const std::vector<Route>& routes() const { return routes_; }
+
+ private:
+  std::vector<Route> routes_;
+  config::PatternTable table_;
+};
+
+}  // namespace fenceline::proxy
