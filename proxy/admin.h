@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/metrics.h"
+#include "fencing/gate.h"
+#include "fencing/ledger.h"
+#include "proxy/handler.h"
+#include "proxy/rejections.h"
+#include "proxy/route.h"
+
+namespace fenceline::proxy {
+
+/// What the admin API shows; everything outlives it.
+struct AdminParts {
+  const RouteTable& routes;
+  fencing::Gate& gate;
+  fencing::Ledger& ledger;
+  const Rejections& rejections;
+  const base::MetricRegistry& metrics;
+  /// Asked for in `Authorization: Bearer`; empty: nobody is asked (loopback only).
+  std::string bearer_token;
+  /// Why the server is not ready, one sentence each; empty when it is.
+  std::function<std::vector<std::string>()> not_ready;
+};
+
+/// The admin API (design, 12; every path in docs/api.md): `/healthz`, `/readyz`, `/metrics`,
+/// `/v1/fences`, `/v1/routes`, `/v1/rejections`, `/v1/stamp`. Reads only.
+/// Failure: problem documents; 401 for a missing or wrong bearer token on every path but
+/// `/healthz`.
+std::unique_ptr<Handler> make_admin(AdminParts parts);
+
+}  // namespace fenceline::proxy
