@@ -64,7 +64,7 @@ class RequestBody final : public base::BodySource {
   RequestParser* parser_ = nullptr;
   std::size_t read_bytes_ = ReadBuffer::kIdleBytes;  ///< The size of the next read; it grows.
   std::uint64_t received_bytes_ = 0;                 ///< Content, without chunk framing.
-  base::Milliseconds idle_limit_{0};  ///< Of the current request.
+  base::Milliseconds idle_limit_{0};                 ///< Of the current request.
   bool continue_pending_ = false;
   bool draining_ = false;
   std::optional<base::Error> failure_;

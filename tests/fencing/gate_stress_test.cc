@@ -84,8 +84,7 @@ bool write_once(Gate& gate, const FenceKey& key, Token token, bool abandon,
     return false;
   }
   std::promise<Result<Permit>> entered;
-  gate.enter(*ticket,
-             [&entered](Result<Permit> answer) { entered.set_value(std::move(answer)); });
+  gate.enter(*ticket, [&entered](Result<Permit> answer) { entered.set_value(std::move(answer)); });
   if (abandon) {
     gate.abandon(*ticket);
   }

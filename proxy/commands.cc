@@ -1,0 +1,103 @@
+#include "proxy/commands.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+#include <optional>
+
+#include "base/log.h"
+#include "config/guarantee.h"
+#include "config/loader.h"
+#include "proxy/app.h"
+#include "proxy/signals.h"
+
+namespace fenceline::proxy {
+namespace {
+
+/// The configuration, or nothing after every problem has been printed.
+std::optional<config::Config> load_or_complain(const std::string& config_file) {
+  auto loaded = config::load_file(config_file);
+  if (loaded) {
+    return std::move(*loaded);
+  }
+  for (const config::Problem& problem : loaded.error()) {
+    fmt::print(stderr, "{}\n", to_string(problem));
+  }
+  fmt::print(stderr, "fenceline: {} problem{} in {}\n", loaded.error().size(),
+             loaded.error().size() == 1 ? "" : "s", config_file);
+  return std::nullopt;
+}
+
+base::LogLevel to_base(config::LogLevel level) {
+  switch (level) {
+    case config::LogLevel::kDebug:
+      return base::LogLevel::kDebug;
+    case config::LogLevel::kInfo:
+      return base::LogLevel::kInfo;
+    case config::LogLevel::kWarn:
+      return base::LogLevel::kWarning;
+    case config::LogLevel::kError:
+      break;
+  }
+  return base::LogLevel::kError;
+}
+
+/// Waits for the signal to stop.
+void wait_for_stop(const Signals& signals) {
+  int signal = signals.wait();
+  while (signal == SIGHUP) {
+    base::log(base::LogLevel::kWarning, "reload",
+              "SIGHUP changes nothing in this version: restart to load a new configuration");
+    signal = signals.wait();
+  }
+  base::log(base::LogLevel::kInfo, "stopping", "no new connections; requests that run may finish",
+            {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
+}
+
+}  // namespace
+
+int serve(const std::string& config_file) {
+  const auto config = load_or_complain(config_file);
+  if (!config) {
+    return kExitUsage;
+  }
+  base::start_log(config->log.format == config::LogFormat::kJson ? base::LogFormat::kJson
+                                                                 : base::LogFormat::kText,
+                  to_base(config->log.level));
+  // Before the first thread: all threads must inherit the mask.
+  const Signals signals;
+  auto app = start_app(*config);
+  if (!app) {
+    base::log(base::LogLevel::kError, "start_failed", app.error().detail);
+    return kExitFailure;
+  }
+  wait_for_stop(signals);
+  Signals::end_at_next_signal();
+  (*app)->stop();
+  base::log(base::LogLevel::kInfo, "stopped", "all requests ended and the ledger is closed");
+  return kExitOk;
+}
+
+int check_config(const std::string& config_file) {
+  const auto config = load_or_complain(config_file);
+  if (!config) {
+    return kExitUsage;
+  }
+  const auto guarantees = config::guarantees(config->routes, config::canonical_path);
+  for (std::size_t i = 0; i < config->routes.size(); ++i) {
+    const config::Route& route = config->routes[i];
+    fmt::print("route {}: {} -> {}\n", route.name, route.match.text(),
+               to_string(guarantees[i].level));
+    fmt::print("  {}\n", guarantees[i].reason);
+  }
+  fmt::print("{}: the configuration is right\n", config_file);
+  return kExitOk;
+}
+
+int print_version() {
+  fmt::print("fenceline {}\n", FENCELINE_VERSION);
+  return kExitOk;
+}
+
+}  // namespace fenceline::proxy
