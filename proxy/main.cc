@@ -25,7 +25,8 @@ int run(int argc, char** argv) {
 
   std::string config_file;
   const auto with_config = [&config_file](CLI::App* command) {
-    command->add_option("-c,--config", config_file, "The configuration, a YAML file")->required();
+    command->add_option("-c,--config,config", config_file, "The configuration, a YAML file")
+        ->required();
   };
   CLI::App* serve = cli.add_subcommand("serve", "Serve the routes of a configuration");
   with_config(serve);
