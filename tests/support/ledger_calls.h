@@ -25,10 +25,9 @@ template <typename T>
 class Arrivals {
  public:
   void add(T value) {
-    {
-      const std::scoped_lock lock(mutex_);
-      values_.push_back(std::move(value));
-    }
+    // Notified under the lock: whoever waits may destroy this as soon as it has the value.
+    const std::scoped_lock lock(mutex_);
+    values_.push_back(std::move(value));
     arrived_.notify_all();
   }
 
