@@ -4,11 +4,12 @@
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
-#include <sys/statvfs.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -299,14 +300,35 @@ TEST(LedgerDurabilityTest, AFileSizeLimitIsLikeAFullDisk) {
   expect_recovery(folder.at("ledger.db"), [&] { limit.lift(); });
 }
 
+/// A file system of 1 MiB over `folder` for as long as it lives.
+class SmallDisk {
+ public:
+  explicit SmallDisk(const TempFolder& folder)
+      : path_(folder.path()),
+        mounted_(::mount("none", path_.c_str(), "tmpfs", 0, "size=1m") == 0) {}
+  ~SmallDisk() {
+    if (mounted_) {
+      ::umount2(path_.c_str(), MNT_DETACH);
+    }
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+
+  [[nodiscard]] bool mounted() const { return mounted_; }
+
+ private:
+  fs::path path_;
+  bool mounted_;
+};
+
 TEST(LedgerDurabilityTest, AFullDiskIsRefusedAndWorksAgainWhenThereIsRoom) {
   const TempFolder folder;
-  if (::mount("none", folder.path().c_str(), "tmpfs", 0, "size=1m") != 0) {
+  const SmallDisk disk(folder);
+  if (!disk.mounted()) {
     GTEST_SKIP() << "needs the right to mount a tmpfs; AFileSizeLimitIsLikeAFullDisk does not";
   }
   std::ofstream(folder.at("ballast")) << std::string(512U << 10U, 'b');
   expect_recovery(folder.at("ledger.db"), [&] { fs::remove(folder.at("ballast")); });
-  ::umount2(folder.path().c_str(), MNT_DETACH);
 }
 
 }  // namespace
