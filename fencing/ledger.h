@@ -31,7 +31,7 @@ class Ledger {
   virtual ~Ledger() = default;
 
   /// Durable monotonic maximum.
-  /// Does: stores `merged(stored, offered)`.
+  /// Does: stores `merged(stored, offered)`; offered without a token, it answers as `find`.
   /// Success: `done` gets the mark after the call; it is durable, survives kill -9 and power loss.
   /// Failure: `kLedgerUnavailable` (disk full, I/O error, corrupt file) or `kShuttingDown`; the
   /// stored mark may or may not have changed, repeating the call is safe. After a failure whose

@@ -6,7 +6,7 @@ Mark merged(const Mark& stored, const Mark& offered) {
   if (offered.token > stored.token) {
     return offered;
   }
-  if (offered.token == stored.token && stored.holder.empty()) {
+  if (offered.token.exists() && offered.token == stored.token && stored.holder.empty()) {
     return Mark{stored.token, offered.holder};
   }
   return stored;

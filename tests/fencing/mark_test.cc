@@ -30,6 +30,8 @@ TEST(MarkTest, AHigherTokenWinsAndBringsItsHolderAlong) {
 }
 
 TEST(MarkTest, ALowerTokenChangesNothing) {
+  // A holder comes with a token or not at all.
+  EXPECT_EQ(merged(Mark{}, Mark{base::Token(), "first"}), Mark{});
   EXPECT_EQ(merged(mark_of(2, "first"), mark_of(1, "second")), mark_of(2, "first"));
   EXPECT_EQ(merged(mark_of(2), mark_of(1, "second")), mark_of(2));
 }
