@@ -29,7 +29,7 @@ int no_passphrase(char* /*buffer*/, int /*size*/, int /*writing*/, void* /*argum
 }
 
 std::string openssl_reason() {
-  const unsigned long code = ERR_peek_error();
+  const auto code = ERR_peek_error();
   ERR_clear_error();
   if (ERR_SYSTEM_ERROR(code)) {
     return fmt::format("cannot be opened (errno {})", ERR_GET_REASON(code));

@@ -33,6 +33,7 @@ TEST(RequestIdTest, DoNotRepeatAcrossThreads) {
   std::vector<std::vector<RequestId>> given(4);
   {
     std::vector<std::jthread> threads;
+    threads.reserve(given.size());
     for (auto& mine : given) {
       threads.emplace_back([&ids, &mine] {
         for (std::size_t i = 0; i < kEach; ++i) {

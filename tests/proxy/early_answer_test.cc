@@ -11,9 +11,6 @@
 namespace fenceline::proxy::testing {
 namespace {
 
-using fenceline::testing::ClientError;
-using fenceline::testing::ConnectionReset;
-
 constexpr std::size_t kMiB = std::size_t{1024} * 1024;
 /// What a body must never become: a request of its own.
 constexpr std::string_view kSmuggled = "GET /text HTTP/1.1\r\nHost: test\r\n\r\n";

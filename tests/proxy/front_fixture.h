@@ -103,10 +103,11 @@ class TestHandler final : public Handler {
 
 /// A server with one listener on a port of the system's choice.
 class FrontTest : public ::testing::Test {
- protected:
+ public:
   FrontTest();
   ~FrontTest() override;
 
+ protected:
   /// Starts with `options` and `cores`; EXPECTs success.
   void start();
 

@@ -30,6 +30,7 @@ TEST_F(ServerTest, SpreadsConnectionsOverItsCores) {
   server_options_.cores = 4;
   start();
   std::vector<RawClient> clients;
+  clients.reserve(100);
   for (int i = 0; i < 100; ++i) {
     clients.push_back(connect());
     ASSERT_EQ(clients.back().exchange(get("/text")).status, 200);
@@ -137,6 +138,7 @@ TEST_F(ServerTest, AFloodAboveTheLimitIsCutOff) {
   RawClient one = connect();
   ASSERT_EQ(one.exchange(get("/text")).status, 200);
   std::vector<RawClient> flood;
+  flood.reserve(200);
   for (int i = 0; i < 200; ++i) {
     flood.push_back(connect());
   }
@@ -241,11 +243,13 @@ TEST_F(ServerTest, ManyThreadsHammering) {
   constexpr int kRounds = 100;
   {
     std::vector<std::jthread> threads;
+    threads.reserve(kThreads);
     for (int t = 0; t < kThreads; ++t) {
       threads.emplace_back([this, t] {
         RawClient client = connect();
         for (int i = 0; i < kRounds; ++i) {
-          const std::string body = fmt::format("{} {} {}", t, i, std::string(i * 50U, 'b'));
+          const std::string body =
+              fmt::format("{} {} {}", t, i, std::string(static_cast<std::size_t>(i) * 50, 'b'));
           ASSERT_EQ(client.exchange(put("/echo", body)).body, body);
           ASSERT_EQ(client.exchange(put("/refuse", body)).status, 412);
           if (i % 10 == 0) {
@@ -267,6 +271,7 @@ TEST_F(ServerTest, StopsWhileClientsHammer) {
   server_options_.cores = 2;
   start();
   std::vector<std::jthread> threads;
+  threads.reserve(3);
   for (int t = 0; t < 3; ++t) {
     threads.emplace_back([this] {
       try {

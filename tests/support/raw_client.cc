@@ -58,8 +58,9 @@ class TcpWire final : public Wire {
   [[nodiscard]] int fd() const override { return fd_.get(); }
 
  private:
-  void wait_for(short events, const char* what) const {
-    pollfd entry{.fd = fd_.get(), .events = events, .revents = 0};
+  void wait_for(int events, const char* what) const {
+    pollfd entry{.fd = fd_.get(), .events = 0, .revents = 0};
+    entry.events = static_cast<decltype(entry.events)>(events);
     const int ready =
         ::poll(&entry, 1, static_cast<int>(std::chrono::milliseconds(kTimeout).count()));
     if (ready == 0) {
