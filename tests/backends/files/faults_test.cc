@@ -1,7 +1,10 @@
 // Fails every system call of a write, each in turn, with every errno that matters, and looks at the
 // disk afterwards.
 
+#include <sys/resource.h>
+
 #include <cerrno>
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -159,6 +162,22 @@ INSTANTIATE_TEST_SUITE_P(Sync, FilesFaults, ::testing::Values(SyncMode::kFull, S
                          [](const auto& tested) {
                            return tested.param == SyncMode::kFull ? "full" : "none";
                          });
+
+TEST_F(FilesBackendTest, TheKernelsOwnLimitLeavesTheOldContent) {
+  open();
+  put(backend(), "a", "old");
+  ::signal(SIGXFSZ, SIG_IGN);  // As the server does.
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{.rlim_cur = 1 << 20, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const Answer answer = put(backend(), "a", std::string((1 << 20) + 1, 'x'));
+  EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_EQ(answer.error_name(), "insufficient-storage");
+  EXPECT_EQ(answer.error->applied, Applied::kNo);
+  EXPECT_EQ(get(backend(), "a").content, "old");
+  EXPECT_EQ(leftovers(), 0U);
+}
 
 TEST_F(FilesBackendTest, AFailedFsyncOfTheDirectoryIsUnknown) {
   open();
