@@ -1,5 +1,5 @@
-// The story of the README against the real binary: worker A holds the lease with token 33, is paused
-// in the middle, and wakes up after worker B has taken over with token 34.
+// The story of the README against the real binary: worker A holds the lease with token 33, is
+// paused in the middle, and wakes up after worker B has taken over with token 34.
 
 #include <gtest/gtest.h>
 
