@@ -117,7 +117,8 @@ void FilesServer::wait_for_staged(std::size_t bytes) {
 }
 
 std::size_t FilesServer::temporary_files(const std::string& root) const {
-  const std::filesystem::directory_iterator files(at(root + "/.fenceline/tmp"));
+  const std::filesystem::path folder = folder_.path() / root / ".fenceline/tmp";
+  const std::filesystem::directory_iterator files(folder);
   return static_cast<std::size_t>(std::distance(begin(files), end(files)));
 }
 
