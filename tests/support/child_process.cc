@@ -51,6 +51,7 @@ ChildProcess::ChildProcess(std::vector<std::string> arguments, std::string outpu
     source = open_or_throw("/dev/null", O_RDONLY);
   }
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) {
     pointers.push_back(argument.data());
   }

@@ -26,11 +26,15 @@ std::string binary() {
   return path == nullptr ? "FENCELINE_BINARY-is-not-set" : path;
 }
 
+std::string in_repository(const std::string& path) {
+  return std::string(FENCELINE_SOURCE_DIR) + "/" + path;
+}
+
 class QuickstartTest : public ::testing::Test {
  protected:
   [[nodiscard]] std::vector<std::string> command(const std::vector<std::string>& more,
                                                  const std::string& proxy = binary()) const {
-    std::vector<std::string> all = {FENCELINE_SOURCE_DIR "/scripts/quickstart", "--folder",
+    std::vector<std::string> all = {in_repository("scripts/quickstart"), "--folder",
                                     folder_.path().string(), "--binary", proxy};
     all.insert(all.end(), more.begin(), more.end());
     return all;
@@ -39,7 +43,7 @@ class QuickstartTest : public ::testing::Test {
   /// The binary under test behind a shell script that first runs `line`; `$config` is its
   /// configuration.
   [[nodiscard]] std::string proxy_that(const std::string& line) const {
-    const std::string file = folder_.at("proxy.sh");
+    std::string file = folder_.at("proxy.sh");
     std::ofstream(file) << "#!/bin/sh\nconfig=\"$3\"\n"
                         << line << "\nexec " << binary() << " serve --config \"$config\"\n";
     std::filesystem::permissions(file, std::filesystem::perms::owner_all);
@@ -48,7 +52,7 @@ class QuickstartTest : public ::testing::Test {
 
   /// Throws unless nobody serves the data any more: the root and the ledger are locked by who does.
   void expect_free() const {
-    const std::string config = contents_of(FENCELINE_SOURCE_DIR "/config/quickstart.yaml");
+    const std::string config = contents_of(in_repository("config/quickstart.yaml"));
     std::string free_ports = config;
     for (const std::string port : {":8080", ":8081"}) {
       free_ports.replace(free_ports.find(port), port.size(), ":0");

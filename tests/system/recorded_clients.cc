@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -38,11 +39,11 @@ std::string content_of(std::int64_t token, std::int64_t value) {
 }
 
 std::int64_t value_of(const std::string& content) {
-  long long token = 0;
-  long long writer = 0;
-  long long sequence = 0;
-  if (std::sscanf(content.c_str(), "token=%lld writer=%lld sequence=%lld", &token, &writer,
-                  &sequence) != 3) {
+  std::int64_t token = 0;
+  std::int64_t writer = 0;
+  std::int64_t sequence = 0;
+  if (std::sscanf(content.c_str(), "token=%" SCNd64 " writer=%" SCNd64 " sequence=%" SCNd64, &token,
+                  &writer, &sequence) != 3) {
     return kTorn;
   }
   const std::int64_t value = writer * kWritesPerClient + sequence;
