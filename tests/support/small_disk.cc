@@ -22,11 +22,15 @@ namespace {
 /// Makes this process root of namespaces of its own, where it may mount. False with errno if the
 /// system does not allow it.
 bool enter_own_namespaces() {
-  const std::string map = fmt::format("0 {} 1", ::geteuid());
+  const std::string user = fmt::format("0 {} 1", ::geteuid());
+  const std::string group = fmt::format("0 {} 1", ::getegid());
   if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) {
     return false;
   }
-  std::ofstream("/proc/self/uid_map") << map;
+  std::ofstream("/proc/self/uid_map") << user;
+  // Files made without a group that is known here would be refused; the kernel wants this order.
+  std::ofstream("/proc/self/setgroups") << "deny";
+  std::ofstream("/proc/self/gid_map") << group;
   return true;
 }
 
