@@ -1,0 +1,139 @@
+// The admin listener: paths, methods, keys, the bearer token; and that it is as strict as the
+// public one.
+
+#include <gtest/gtest.h>
+
+#include "tests/system/wire_fixture.h"
+
+namespace fenceline::testing {
+namespace {
+
+class WireAdminTest : public WireTest {
+ protected:
+  static Response send_admin(const std::string& request) {
+    RawClient client(server().admin_port());
+    return client.exchange(request, request.starts_with("HEAD "));
+  }
+};
+
+TEST_F(WireAdminTest, Paths) {
+  for (const char* path :
+       {"/healthz", "/readyz", "/metrics", "/v1/fences", "/v1/fences/exports/acme",
+        "/v1/fences/exports%2Facme", "/v1/fences/exports%2facme", "/v1/routes", "/v1/rejections",
+        "/v1/stamp?route=exports&name=acme%2Fcanary", "/v1/stamp?route=exports&name=acme/canary",
+        "/v1/fences?prefix=exports/&limit=1", "/v1/rejections?limit=1"}) {
+    SCOPED_TRACE(path);
+    const Response answer = ask_admin(path);
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    EXPECT_FALSE(answer.body.empty());
+    const Response head = send_admin(std::string("HEAD ") + path + " HTTP/1.1\r\nHost: a\r\n\r\n");
+    EXPECT_EQ(head.status, 200);
+  }
+  for (const char* path : {"/", "/v1", "/v1/", "/v1/fences/none", "/v1/fences/exports",
+                           "/v1/fences/exports/acme/canary", "/exports/acme/canary", "/healthz/",
+                           "/v1/stamp?route=exports&name=acme/none"}) {
+    SCOPED_TRACE(path);
+    expect_problem(ask_admin(path), 404, "not-found");
+  }
+}
+
+TEST_F(WireAdminTest, ParametersThatAreRefused) {
+  for (const char* path :
+       {"/v1/fences?limit=0", "/v1/fences?limit=1001", "/v1/fences?limit=x",
+        "/v1/fences?limit=1&limit=2", "/v1/fences?after=%zz", "/v1/fences/%2e%2e",
+        "/v1/fences/a%00", "/v1/fences/%ff", "/v1/rejections?limit=-1", "/v1/stamp",
+        "/v1/stamp?route=exports", "/v1/stamp?route=exports&name=../../ledger.db",
+        "/v1/stamp?route=exports&name=.fenceline/lock",
+        "/v1/stamp?route=exports&name=%2fetc%2fpasswd", "/v1/../healthz"}) {
+    SCOPED_TRACE(path);
+    const Response answer = ask_admin(path);
+    EXPECT_TRUE(answer.status == 400 || answer.status == 403 || answer.status == 404)
+        << answer.status << answer.body;
+    EXPECT_EQ(answer.field("Content-Type"), "application/problem+json");
+  }
+}
+
+TEST_F(WireAdminTest, OnlyReads) {
+  for (const char* method : {"PUT", "POST", "DELETE", "PATCH", "OPTIONS"}) {
+    const Response answer =
+        send_admin(std::string(method) +
+                   " /v1/fences/exports/acme HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
+    expect_problem(answer, 405, "method-not-allowed");
+    EXPECT_EQ(answer.field("Allow"), "GET, HEAD");
+  }
+  expect_unharmed();
+}
+
+TEST_F(WireAdminTest, AsStrictAsThePublicListener) {
+  for (const std::string& request :
+       {std::string("GET /healthz HTTP/1.1\r\n\r\n"),
+        std::string("GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"),
+        get("/healthz", "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n"),
+        get("/healthz", "A: b\r\n c\r\n"), get("healthz")}) {
+    RawClient client(server().admin_port());
+    client.send(request + smuggled());
+    const Response answer = client.receive();
+    expect_problem(answer, 400, "malformed-request");
+    expect_after(client, answer, After::kClosed);
+  }
+  expect_unharmed();
+}
+
+TEST_F(WireAdminTest, ShowsFenceAndZombies) {
+  const Response stale =
+      ask("PUT /exports/acme/canary HTTP/1.1\r\nHost: a\r\nFencing-Token: 12\r\n"
+          "Fencing-Holder: old\r\nContent-Length: 0\r\n\r\n");
+  expect_problem(stale, 412, "stale-token");
+  const std::string rejections = ask_admin("/v1/rejections?limit=1").body;
+  for (const char* fact : {R"("key":"exports/acme")", R"("presented":"12")", R"("highest":"34")",
+                           R"("holder":"old")", R"("reason":"stale-token")"}) {
+    EXPECT_NE(rejections.find(fact), std::string::npos) << rejections;
+  }
+  const std::string fence = ask_admin("/v1/fences/exports/acme").body;
+  EXPECT_NE(fence.find(R"("mark":"34")"), std::string::npos) << fence;
+  const std::string stamp = ask_admin("/v1/stamp?route=exports&name=acme/canary").body;
+  EXPECT_NE(stamp.find(R"("34")"), std::string::npos) << stamp;
+  EXPECT_NE(ask_admin("/v1/routes").body.find("\"exports\""), std::string::npos);
+}
+
+class WireAdminTokenTest : public WireAdminTest {
+ protected:
+  static void SetUpTestSuite() {
+    std::string config(kConfig);
+    const std::string open = "admin: {listen: 127.0.0.1:0}";
+    config.replace(config.find(open), open.size(),
+                   "admin: {listen: 127.0.0.1:0, token: 0123456789abcdef}");
+    start(config);
+  }
+};
+
+TEST_F(WireAdminTokenTest, BearerToken) {
+  EXPECT_EQ(ask_admin("/healthz").status, 200);
+  const std::vector<std::string> refused = {
+      "",
+      "Authorization: Bearer 0123456789abcdeF\r\n",
+      "Authorization: Bearer 0123456789abcde\r\n",
+      "Authorization: Bearer 0123456789abcdef0\r\n",
+      "Authorization: Basic 0123456789abcdef\r\n",
+      "Authorization: 0123456789abcdef\r\n",
+      "Authorization: Bearer\r\n",
+      "Authorization:\r\n",
+      "Authorization: Bearer 0123456789abcdef, Bearer x\r\n",
+      "Authorization: Bearer x\r\nAuthorization: Bearer 0123456789abcdef\r\n"};
+  for (const std::string& fields : refused) {
+    for (const char* path : {"/metrics", "/readyz", "/v1/fences", "/v1/routes", "/v1/rejections",
+                             "/v1/stamp?route=exports&name=acme/canary", "/nowhere"}) {
+      SCOPED_TRACE(path + fields);
+      const Response answer = send_admin(get(path, fields));
+      expect_problem(answer, 401, "unauthorized");
+      EXPECT_TRUE(answer.field("WWW-Authenticate").starts_with("Bearer"));
+    }
+  }
+  for (const char* fields : {"Authorization: Bearer 0123456789abcdef\r\n",
+                             "authorization: bearer 0123456789abcdef\r\n"}) {
+    EXPECT_EQ(send_admin(get("/v1/fences", fields)).status, 200) << fields;
+  }
+}
+
+}  // namespace
+}  // namespace fenceline::testing
