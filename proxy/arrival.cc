@@ -45,6 +45,12 @@ Result<void> check_method_and_length(const Exchange& exchange) {
     refusal.value().fields.emplace_back("Allow", route.allow);
     return refusal;
   }
+  if (head.method == base::Method::kPut && !head.content_length && !head.chunked) {
+    // Taken as "no body" (RFC 9112, 6.3) it would empty the file of a client that forgot to say.
+    return base::fail(ErrorKind::kLengthRequired,
+                      "A PUT needs Content-Length, also for an empty body, or "
+                      "'Transfer-Encoding: chunked'.");
+  }
   if (!exchange.is_read && head.content_length.value_or(0) > route.max_body_bytes) {
     return base::fail(ErrorKind::kBodyTooLarge,
                       fmt::format("The body has {} bytes; the route {} takes at most {} "

@@ -118,6 +118,10 @@ Awaitable<bool> Session::answer(base::Reply reply) {
 
 /// Decides, before the head of the answer is sent, what will become of a body nobody read.
 Session::Rest Session::settle_body() {
+  const base::RequestHead& head = parser_->head();
+  if (head.method == base::Method::kPut && !head.content_length && !head.chunked) {
+    return Rest::kClose;  // Whatever comes is more likely the body than the next request.
+  }
   body_.skip_buffered();
   if (body_.finished()) {
     return Rest::kNone;

@@ -92,6 +92,7 @@ class PipelineTest : public ::testing::Test {
     call->head.method = base::method_from(method);
     call->head.method_text = method;
     call->head.path = path;
+    call->head.chunked = call->head.method == base::Method::kPut;
     call->storage.reserve(2 * fields.size());
     for (const auto& [name, value] : fields) {
       call->storage.push_back(name);
@@ -295,6 +296,18 @@ TEST_F(PipelineTest, ADeclaredLengthAboveTheLimitIsRefusedBeforeTheToken) {
   poll();
   EXPECT_EQ(call->reply->status, 413);
   EXPECT_FALSE(call->body.asked);
+}
+
+TEST_F(PipelineTest, APutWithoutALengthIsRefused) {
+  auto call = std::make_shared<Call>();
+  call->head.method = base::Method::kPut;
+  call->head.method_text = "PUT";
+  call->head.path = kFile;
+  boost::asio::co_spawn(io_, run(pipeline(), timers_, *call), boost::asio::detached);
+  poll();
+  EXPECT_EQ(call->reply->status, 411);
+  EXPECT_TRUE(backend_->events.empty());
+  EXPECT_EQ(gate_.highest(*base::FenceKey::parse("exports/acme")), Token());
 }
 
 TEST_F(PipelineTest, TwoRoutesThatNameOneFenceShareIt) {
