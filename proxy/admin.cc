@@ -147,10 +147,13 @@ class Admin final : public Handler {
     if (parts_.bearer_token.empty() || head.path == "/healthz") {
       return {};
     }
-    const std::string wanted = "Bearer " + parts_.bearer_token;
+    // The name of the scheme is case-insensitive (RFC 9110, 11.1), the token is not.
+    constexpr std::string_view kScheme = "Bearer ";
     const std::string_view given = head.only("Authorization").value_or("");
-    if (given.size() == wanted.size() &&
-        CRYPTO_memcmp(given.data(), wanted.data(), wanted.size()) == 0) {
+    const std::string& wanted = parts_.bearer_token;
+    if (given.size() == kScheme.size() + wanted.size() &&
+        base::equal_names(given.substr(0, kScheme.size()), kScheme) &&
+        CRYPTO_memcmp(given.data() + kScheme.size(), wanted.data(), wanted.size()) == 0) {
       return {};
     }
     auto refusal = base::fail(ErrorKind::kUnauthorized,
