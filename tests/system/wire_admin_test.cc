@@ -96,6 +96,26 @@ TEST_F(WireAdminTest, ShowsFenceAndZombies) {
   EXPECT_NE(ask_admin("/v1/routes").body.find("\"exports\""), std::string::npos);
 }
 
+TEST_F(WireAdminTest, HostileNamesAreEscaped) {
+  const std::string request =
+      "PUT /exports/a%22%5Db%20token=99%E2%80%A8x/y HTTP/1.1\r\nHost: a\r\n"
+      "Fencing-Holder: h\"\\o\r\nContent-Length: 0\r\nFencing-Token: ";
+  EXPECT_EQ(ask(request + "9\r\n\r\n").status, 201);
+  const Response stale = ask(request + "8\r\n\r\n");
+  expect_problem(stale, 412, "stale-token");
+  EXPECT_NE(stale.body.find(R"("key":"exports/a\"]b token=99)"), std::string::npos) << stale.body;
+  for (const char* path : {"/v1/rejections?limit=1", "/v1/fences"}) {
+    const std::string body = ask_admin(path).body;
+    EXPECT_NE(body.find(R"("key":"exports/a\"]b token=99)"), std::string::npos) << body;
+    EXPECT_NE(body.find(R"("holder":"h\"\\o")"), std::string::npos) << body;
+  }
+  const Response one = ask_admin("/v1/fences/exports/a%22%5Db%20token=99%E2%80%A8x");
+  EXPECT_EQ(one.status, 200);
+  // A name cannot pretend to be another field of a log line.
+  EXPECT_NE(server().log().find(R"(key="exports/a\"]b token=99)"), std::string::npos)
+      << server().log();
+}
+
 class WireAdminTokenTest : public WireAdminTest {
  protected:
   static void SetUpTestSuite() {

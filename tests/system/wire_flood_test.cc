@@ -1,9 +1,10 @@
 // Many hostile connections at once: the process answers others meanwhile and never stops.
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
-#include <array>
 #include <random>
 
 #include "tests/system/wire_fixture.h"
@@ -108,6 +109,26 @@ TEST_F(WireFloodTest, ThousandHalfBodies) {
   }
   expect_well();
   EXPECT_EQ(content("exports/acme/half"), std::nullopt);
+}
+
+TEST_F(WireFloodTest, ClientsThatPipelineAndNeverReadAreHeldBack) {
+  write("/exports/acme/medium", std::string(64 * 1024, 'x'));
+  const std::string requests = repeat(get("/exports/acme/medium"), 1000);
+  constexpr std::size_t kMuch = 32 * 1024 * 1024;  // More than all socket buffers take.
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 5; ++i) {
+    clients.push_back(std::make_unique<RawClient>(server().port(), 4096));
+    pollfd entry{.fd = clients.back()->fd(), .events = POLLOUT, .revents = 0};
+    std::size_t taken = 0;
+    while (taken<kMuch&& ::poll(&entry, 1, 200)> 0) {
+      const ssize_t sent =
+          ::send(entry.fd, requests.data(), requests.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+      ASSERT_GT(sent, 0);
+      taken += static_cast<std::size_t>(sent);
+    }
+    EXPECT_LT(taken, kMuch);
+  }
+  expect_well();
 }
 
 TEST_F(WireFloodTest, RandomBytes) {

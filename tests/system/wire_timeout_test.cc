@@ -25,6 +25,12 @@ class WireTimeoutTest : public WireTest {
  protected:
   static void SetUpTestSuite() { start(kShort); }
 
+  /// True if the server has closed its side, after at most 20 ms.
+  static bool has_ended(const RawClient& client) {
+    pollfd entry{.fd = client.fd(), .events = POLLIN | POLLRDHUP, .revents = 0};
+    return ::poll(&entry, 1, 20) > 0;
+  }
+
   /// Sends `bytes` again and again until the server has answered or closed.
   static void drip(RawClient& client, std::string_view bytes) {
     wait_until("the server to lose patience", [&] {
@@ -119,6 +125,20 @@ TEST_F(WireTimeoutTest, BodyOfARefusedRequestThatNeverComes) {
   expect_problem(answer, 412, "stale-token");
   client.expect_closed();
   expect_unharmed();
+}
+
+TEST_F(WireTimeoutTest, BodyOfARefusedRequestThatComesInDrops) {
+  for (const char* length : {"10000", "100000000"}) {
+    SCOPED_TRACE(length);
+    RawClient client(server().port());
+    client.send(std::string("PUT /exports/acme/x HTTP/1.1\r\nHost: a\r\nFencing-Token: 33\r\n"
+                            "Content-Length: ") +
+                length + "\r\n\r\n");
+    expect_problem(client.receive(), 412, "stale-token");
+    wait_until("the server to lose patience",
+               [&] { return client.send_as_far_as_possible("x") == 0 || has_ended(client); });
+    expect_unharmed();
+  }
 }
 
 TEST_F(WireTimeoutTest, ClientThatDoesNotTakeItsAnswer) {
