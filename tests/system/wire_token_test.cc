@@ -126,6 +126,65 @@ TEST_F(WireTokenTest, LeadToOneAnswerAlsoOnReads) {
   });
 }
 
+TEST_F(WireTokenTest, OrderOfEvaluation) {
+  const std::string bad = "Fencing-Token: 035\r\n";
+  const std::string stale = "Fencing-Token: 33\r\n";
+  const std::string large = std::string(1025, 'x');
+  run({
+      {"framing before all",
+       put_with("/nowhere", bad + "Transfer-Encoding: chunked\r\n", "0"),
+       {400},
+       After::kClosed,
+       "malformed-request"},
+      {"path before token",
+       put_with("/exports/acme/%2f", bad, "x"),
+       {400},
+       After::kKept,
+       "malformed-request"},
+      {"route before token", put_with("/nowhere", bad, "x"), {404}, After::kKept, "not-found"},
+      {"method before token",
+       put_with("/shown/x", bad, "x"),
+       {405},
+       After::kKept,
+       "method-not-allowed"},
+      {"size before token",
+       put_with("/small/x", bad, large),
+       {413},
+       After::kKept,
+       "body-too-large"},
+      {"token before holder",
+       put_with("/exports/acme/x", bad + "Fencing-Holder:\r\n", "x"),
+       {400},
+       After::kKept,
+       "malformed-token"},
+      {"presence before condition",
+       put_with("/exports/acme/x", "If-Match: \"a\"\r\n", "x"),
+       {428},
+       After::kKept,
+       "token-required"},
+      {"fence before condition",
+       put_with("/exports/acme/x", stale + "If-Match: \"a\"\r\n", "x"),
+       {412},
+       After::kKept,
+       "stale-token"},
+      {"fence before what is there",
+       get("/exports/acme/none", stale),
+       {412},
+       After::kKept,
+       "stale-token"},
+      {"fence before range",
+       get("/exports/acme/canary", stale + "Range: bytes=99-\r\n"),
+       {412},
+       After::kKept,
+       "stale-token"},
+      {"condition before range",
+       get("/exports/acme/canary", "If-Match: \"a\"\r\nRange: bytes=99-\r\n"),
+       {412},
+       After::kKept,
+       "precondition-failed"},
+  });
+}
+
 TEST_F(WireTokenTest, Missing) {
   run({
       {"none",
