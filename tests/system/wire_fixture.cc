@@ -1,5 +1,9 @@
 #include "tests/system/wire_fixture.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -206,12 +210,20 @@ void expect_problem(const Response& answer, int status, std::string_view type) {
   EXPECT_TRUE(whole) << answer.field("Content-Type") << " " << all;
 }
 
+bool was_reset(const RawClient& client) {
+  tcp_info info{};
+  socklen_t size = sizeof(info);
+  EXPECT_EQ(::getsockopt(client.fd(), IPPROTO_TCP, TCP_INFO, &info, &size), 0);
+  return info.tcpi_state == TCP_CLOSE;
+}
+
 void expect_after(RawClient& client, const Response& last, After after) {
   if (after == After::kClosed) {
     EXPECT_EQ(last.field("Connection"), "close") << last.status << " " << last.body;
   }
   if (after != After::kKept) {
     EXPECT_EQ(client.receive_to_end(), "");
+    EXPECT_FALSE(was_reset(client));
     return;
   }
   const Response next = client.exchange(get("/exports/acme/canary"));

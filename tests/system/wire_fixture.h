@@ -122,6 +122,10 @@ routes:
 /// applied.
 void expect_problem(const Response& answer, int status, std::string_view type);
 
+/// True if the connection ended by a reset, even if what came before it could still be read here:
+/// other systems throw that away, and clients that are still sending never look for it.
+bool was_reset(const RawClient& client);
+
 /// Reads the answer that `after` speaks of: the connection is used once more, or at its end.
 void expect_after(RawClient& client, const Response& last, After after);
 
