@@ -17,6 +17,7 @@ int commit_at_once(std::vector<Staged>& writes) {
   std::atomic<int> won = 0;
   {
     std::vector<std::jthread> threads;
+    threads.reserve(writes.size());
     for (Staged& write : writes) {
       threads.emplace_back([&] {
         --waiting;
