@@ -35,8 +35,9 @@ struct SessionLimits {
   std::size_t body_buffer_bytes = std::size_t{256} * 1024;
   /// An unread rest of a body up to this is read and dropped to keep the connection.
   std::uint64_t drain_bytes = std::uint64_t{256} * 1024;
-  /// What is read and dropped at most before a connection closes.
-  std::uint64_t linger_bytes = std::uint64_t{4} * 1024 * 1024;
+  /// What is read and dropped at most before a connection closes. Reading is cheap and a reset
+  /// would take the answer away, so it is `SessionTimeouts::linger` that ends it in practice.
+  std::uint64_t linger_bytes = std::uint64_t{1024} * 1024 * 1024;
 };
 
 /// One address and what answers there.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,6 +57,8 @@ void ServerProcess::start(std::string_view config) {
   std::ofstream(log_file, std::ios::trunc).flush();
   pid_ = ::fork();
   if (pid_ == 0) {
+    // A test program that dies must not leave a server behind.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     const int log = ::open(log_file.c_str(), O_WRONLY | O_APPEND);
     ::dup2(log, STDERR_FILENO);
     if (::chdir(folder_.c_str()) == 0) {
