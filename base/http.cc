@@ -62,6 +62,10 @@ std::optional<std::string> RequestHead::joined(std::string_view name) const {
 }
 
 void Reply::add(std::string name, std::string value) {
+  constexpr std::size_t kUsual = 8;
+  if (fields.empty()) {
+    fields.reserve(kUsual);
+  }
   fields.emplace_back(std::move(name), std::move(value));
 }
 

@@ -34,7 +34,10 @@ bool is_forbidden_in_segment(char c) {
 }
 
 base::Result<std::string> decode_segment(std::string_view raw, std::size_t number) {
-  base::Result<std::string> decoded = percent_decode(raw, fmt::format("path segment {}", number));
+  base::Result<std::string> decoded = std::string(raw);
+  if (raw.find('%') != std::string_view::npos) {
+    decoded = percent_decode(raw, fmt::format("path segment {}", number));
+  }
   if (!decoded) {
     return decoded;
   }

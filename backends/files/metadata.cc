@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 
 namespace fenceline::backends::files {
 namespace {
@@ -28,6 +29,12 @@ std::optional<std::string_view> take_word(std::string_view& rest) {
 
 bool is_printable(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c >= 0x20 && c <= 0x7e; });
+}
+
+void append_hex(std::string& out, std::int64_t value) {
+  std::array<char, 17> digits{};  // a sign and 16 digits
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  out.append(digits.data(), end.ptr);
 }
 
 std::optional<base::Token> parse_token(std::string_view text) {
@@ -64,7 +71,12 @@ std::optional<Metadata> decode(std::string_view text) {
 }
 
 std::string etag_of(const Metadata& metadata, const struct stat& status) {
-  return fmt::format("\"{}-{:x}-{:x}\"", metadata.nonce, nanos(status.st_mtim), status.st_size);
+  std::string tag = "\"";
+  tag.append(metadata.nonce).append("-");
+  append_hex(tag, nanos(status.st_mtim));
+  tag.append("-");
+  append_hex(tag, status.st_size);
+  return tag.append("\"");
 }
 
 std::string foreign_etag(const struct stat& status, std::int64_t now_ns) {
