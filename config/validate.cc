@@ -74,7 +74,7 @@ void check_admin(const Config& config, Report& report) {
 
 void check_route(const Config& config, const Route& route, const RouteGuarantee& guarantee,
                  Report& report) {
-  if (route.body_limit_bytes > config.limits.staged_bytes) {
+  if (route.takes_writes() && route.body_limit_bytes > config.limits.staged_bytes) {
     report.add(route.places.body_limit,
                fmt::format("route `{}` takes bodies up to {}, more than `limits.staged` ({}) has "
                            "room for; lower `limits.body` of the route or raise the other",

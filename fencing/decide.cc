@@ -12,8 +12,10 @@ Verdict decide(const Mark& mark, const Claim& claim) {
     }
     return mark.holder.empty() ? Verdict::kRaises : Verdict::kHolderConflict;
   }
-  // Both values are at least 0, so the difference cannot overflow.
-  if (claim.max_jump > 0 && claim.token.value() - mark.token.value() > claim.max_jump) {
+  // Both values are at least 0, so the difference cannot overflow. A key that was never fenced has
+  // nothing to be far from: its first token may be any, as the numbers of etcd or a sequence are.
+  if (claim.max_jump > 0 && mark.token.exists() &&
+      claim.token.value() - mark.token.value() > claim.max_jump) {
     return Verdict::kTooFarAhead;
   }
   return Verdict::kRaises;

@@ -21,8 +21,8 @@ enum class Verdict : std::uint8_t {
 struct Claim {
   base::Token token;        ///< Must exist.
   std::string_view holder;  ///< Empty if the request names none.
-  /// How far above the mark a token may be; 0 for any distance. A key that was never fenced has
-  /// the mark 0.
+  /// How far above the mark a token may be; 0 for any distance. The first token of a key that was
+  /// never fenced may be any.
   std::int64_t max_jump = 0;
 };
 

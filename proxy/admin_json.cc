@@ -15,6 +15,11 @@ namespace json = boost::json;
 
 std::string text_of(const json::object& object) { return json::serialize(object) + "\n"; }
 
+/// A token as a string; null for "no token".
+json::value token_value(base::Token token) {
+  return token.exists() ? json::value(token.text()) : nullptr;
+}
+
 std::string time_text(std::chrono::system_clock::time_point time) {
   const auto milliseconds = std::chrono::time_point_cast<std::chrono::milliseconds>(time);
   const auto seconds = std::chrono::time_point_cast<std::chrono::seconds>(milliseconds);
@@ -80,8 +85,8 @@ std::string rejections_json(const std::vector<Rejection>& rejections) {
     list.push_back(json::object{{"time", time_text(rejection.time)},
                                 {"reason", name_of(rejection.reason)},
                                 {"key", rejection.key},
-                                {"presented", rejection.presented.text()},
-                                {"highest", rejection.highest.text()},
+                                {"presented", token_value(rejection.presented)},
+                                {"highest", token_value(rejection.highest)},
                                 {"holder", rejection.holder},
                                 {"peer", rejection.peer},
                                 {"route", rejection.route},
@@ -98,7 +103,7 @@ std::string stamp_json(const std::string& route, const std::string& name,
   json::object view{
       {"route", route}, {"name", name}, {"written_through_fenceline", stamp.has_value()}};
   if (stamp) {
-    view["token"] = stamp->token.text();
+    view["token"] = token_value(stamp->token);
     view["request"] = stamp->request_id;
   }
   return text_of(view);

@@ -87,7 +87,8 @@ class RunningApp final : public App {
   StagedBytes staged_;
   Rejections rejections_;
   Audit audit_;
-  std::atomic<bool> ledger_stopped_ = false;
+  std::atomic<bool> ledger_stopped_ = false;    ///< Until restart.
+  std::atomic<bool> ledger_struggles_ = false;  ///< The last write failed.
   std::unique_ptr<fencing::Ledger> ledger_;
   std::unique_ptr<fencing::Gate> gate_;
   std::unique_ptr<RouteTable> routes_;
@@ -115,7 +116,8 @@ Result<void> RunningApp::open_ledger() {
                           {}, base::count_bounds());
   fencing::SqliteLedgerOptions options;
   options.path = config_.ledger.sqlite;
-  options.on_commit = [seconds, raises](const fencing::LedgerCommit& commit) mutable {
+  options.on_commit = [this, seconds, raises](const fencing::LedgerCommit& commit) mutable {
+    ledger_struggles_ = false;
     seconds.observe(commit.seconds);
     raises.observe(static_cast<double>(commit.raises));
   };
@@ -124,6 +126,7 @@ Result<void> RunningApp::open_ledger() {
               failure.until_restart ? "no token can be confirmed until the server is restarted"
                                     : "tokens cannot be confirmed for now",
               {{"reason", failure.text}});
+    ledger_struggles_ = true;
     if (failure.until_restart) {
       ledger_stopped_ = true;
     }
@@ -219,6 +222,8 @@ std::vector<std::string> RunningApp::not_ready() const {
   std::vector<std::string> reasons;
   if (ledger_stopped_) {
     reasons.emplace_back("The ledger has failed and refuses every token until restart.");
+  } else if (ledger_struggles_) {
+    reasons.emplace_back("The last write of the ledger failed; new tokens are refused.");
   }
   for (const Route& route : routes_->routes()) {
     if (const auto reason = route.backend->out_of_service()) {

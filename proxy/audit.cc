@@ -43,6 +43,23 @@ void Audit::rejected(const Exchange& exchange, const base::Error& error, base::T
   rejections_.add(std::move(entry));
 }
 
+void Audit::failed(const Exchange& exchange, const base::Error& error) {
+  const bool ours = error.kind == base::ErrorKind::kStorageFailed ||
+                    error.kind == base::ErrorKind::kInsufficientStorage ||
+                    error.kind == base::ErrorKind::kInternal;
+  if (!ours) {
+    return;
+  }
+  const Request& request = exchange.request;
+  base::log(base::LogLevel::kError, "request_failed", error.detail,
+            {{"reason", name_of(error.kind)},
+             {"applied", to_string(error.applied)},
+             {"route", exchange.route == nullptr ? std::string_view() : exchange.route->name},
+             {"method", request.head.method_text},
+             {"resource", exchange.captures.resource_name},
+             {"request", request.request_id}});
+}
+
 void Audit::took_over(const Exchange& exchange, base::Token previous) {
   const Request& request = exchange.request;
   RouteMetrics metrics = exchange.route->metrics;

@@ -18,6 +18,10 @@ class Audit {
   void rejected(const Exchange& exchange, const base::Error& error, base::Token highest,
                 bool enforced);
 
+  /// A request failed on our side: one log line if the store or we are to blame, because then the
+  /// operator has to do something; nothing for any other kind.
+  void failed(const Exchange& exchange, const base::Error& error);
+
   /// A token higher than all before was admitted.
   void took_over(const Exchange& exchange, base::Token previous);
 

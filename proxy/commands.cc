@@ -4,13 +4,16 @@
 
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "base/log.h"
 #include "config/guarantee.h"
 #include "config/loader.h"
 #include "proxy/app.h"
 #include "proxy/signals.h"
+#include "proxy/tls_transport.h"
 
 namespace fenceline::proxy {
 namespace {
@@ -27,6 +30,30 @@ std::optional<config::Config> load_or_complain(const std::string& config_file) {
   fmt::print(stderr, "fenceline: {} problem{} in {}\n", loaded.error().size(),
              loaded.error().size() == 1 ? "" : "s", config_file);
   return std::nullopt;
+}
+
+/// Looks at the files that the configuration names, as far as that changes nothing.
+bool can_be_opened(const config::Config& config) {
+  bool right = true;
+  const auto complain = [&right](const std::string& sentence) {
+    fmt::print(stderr, "fenceline: {}\n", sentence);
+    right = false;
+  };
+  if (config.listen.tls) {
+    const auto tls =
+        load_tls_context(TlsFiles{config.listen.tls->certificate, config.listen.tls->key});
+    if (!tls) {
+      complain(fmt::format("listen.tls: {}", tls.error().detail));
+    }
+  }
+  for (const config::Route& route : config.routes) {
+    const auto& root = std::get<config::FilesBackend>(route.backend).root;
+    std::error_code ignored;
+    if (std::filesystem::exists(root, ignored) && !std::filesystem::is_directory(root, ignored)) {
+      complain(fmt::format("route {}: the files root {} is not a directory", route.name, root));
+    }
+  }
+  return right;
 }
 
 base::LogLevel to_base(config::LogLevel level) {
@@ -84,11 +111,15 @@ int check_config(const std::string& config_file) {
   if (!config) {
     return kExitUsage;
   }
+  if (!can_be_opened(*config)) {
+    return kExitUsage;
+  }
   const auto guarantees = config::guarantees(config->routes, config::canonical_path);
   for (std::size_t i = 0; i < config->routes.size(); ++i) {
     const config::Route& route = config->routes[i];
-    fmt::print("route {}: {} -> {}\n", route.name, route.match.text(),
-               to_string(guarantees[i].level));
+    const bool fenced = route.writes != config::Writes::kOff;
+    fmt::print("route {}: match {}, fence {}, guarantee {}\n", route.name, route.match.text(),
+               fenced ? route.fence.text() : "none", to_string(guarantees[i].level));
     fmt::print("  {}\n", guarantees[i].reason);
   }
   fmt::print("{}: the configuration is right\n", config_file);

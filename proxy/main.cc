@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <string_view>
 
 #include "proxy/commands.h"
 
@@ -40,6 +41,16 @@ int run(int argc, char** argv) {
       "\nPrints every problem as file:line:column, or the routes and what each "
       "guarantees.\n\nExample:\n  fenceline check --config config/quickstart.yaml");
   CLI::App* version = cli.add_subcommand("version", "Print the version");
+  cli.set_version_flag("--version", FENCELINE_VERSION, "Print the version");
+
+  // CLI11 would only say that a command is missing.
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  if (!command.empty() && command.front() != '-' && command != "serve" && command != "check" &&
+      command != "version") {
+    std::fprintf(stderr, "fenceline: there is no command '%s'; there are serve, check, version\n",
+                 argv[1]);
+    return fenceline::proxy::kExitUsage;
+  }
 
   try {
     cli.parse(argc, argv);

@@ -143,7 +143,9 @@ Reply Pipeline::answer(const Exchange& exchange, Result<Reply> outcome) {
     if (exchange.token.exists()) {
       facts.presented = exchange.token;
     }
+    facts.request_id = exchange.request.request_id;
     reply = problem_reply(error, facts);
+    parts_.audit.failed(exchange, error);
     if (exchange.route != nullptr && is_fence_refusal(error.kind)) {
       parts_.audit.rejected(exchange, error, mark, true);
     }

@@ -94,6 +94,9 @@ std::string problem_document(const base::Error& error, const ProblemFacts& facts
     append_member(json, "highest", facts.highest->text());
   }
   append_member(json, "applied", to_string(error.applied));
+  if (!facts.request_id.empty()) {
+    append_member(json, "instance", fmt::format("urn:fenceline:request:{}", facts.request_id));
+  }
   json += "}\n";
   return json;
 }

@@ -26,16 +26,18 @@ struct ProblemFacts {
   std::optional<std::string> key;              ///< The fence key; any bytes.
   std::optional<base::Token> presented;        ///< The token of the request.
   std::optional<base::Token> highest;          ///< The mark of the key.
+  std::string_view request_id;                 ///< Finds the request in the log; may be empty.
   std::optional<std::uint32_t> retry_after_s;  ///< Left out: 1 second where one is due.
 };
 
 /// The answer for an error: RFC 9457 `application/problem+json` with `type`
 /// (`urn:fenceline:problem:<name_of(kind)>`), `title`, `status`, `detail`, `key`, `presented`,
-/// `highest`, `applied`. Tokens are strings, because JSON numbers end at 2^53.
-/// Does: adds `Retry-After` to every 503 and to every kind whose retry advice is `kLater`, and the
-/// fields that came with the error (`Allow`, `Content-Range`, `WWW-Authenticate`). The detail of
-/// `kInternal` is replaced by a fixed sentence, so that no bug leaks what it knows.
-/// Failure: none. Pure. The caller adds what only it knows: `Fencing-Highest`.
+/// `highest`, `applied`, `instance` (`urn:fenceline:request:<id>`, as in the log). Tokens are
+/// strings, because JSON numbers end at 2^53. Does: adds `Retry-After` to every 503 and to every
+/// kind whose retry advice is `kLater`, and the fields that came with the error (`Allow`,
+/// `Content-Range`, `WWW-Authenticate`). The detail of `kInternal` is replaced by a fixed sentence,
+/// so that no bug leaks what it knows. Failure: none. Pure. The caller adds what only it knows:
+/// `Fencing-Highest`.
 base::Reply problem_reply(const base::Error& error, const ProblemFacts& facts = {});
 
 }  // namespace fenceline::proxy

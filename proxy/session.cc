@@ -83,7 +83,9 @@ Awaitable<base::Reply> Session::call_handler() {
   // The write may or may not have happened: nobody can tell where the handler was.
   base::Error error;
   error.applied = base::Applied::kUnknown;
-  co_return problem_reply(error);
+  ProblemFacts facts;
+  facts.request_id = request_id_.view();
+  co_return problem_reply(error, facts);
 }
 
 Awaitable<bool> Session::answer(base::Reply reply) {

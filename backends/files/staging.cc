@@ -29,9 +29,10 @@ Result<void> check_target(const ResourceRequest& request) {
     return base::fail(ErrorKind::kMethodNotAllowed, "use GET, HEAD, PUT or DELETE");
   }
   if (request.names_directory) {
-    return base::fail(ErrorKind::kMalformedRequest,
-                      "the path ends in a slash, which names a directory; directories come and go "
-                      "with the files in them, so name a file");
+    return base::fail(
+        ErrorKind::kMalformedRequest,
+        "the path ends in a slash, which names a directory; directories are made with "
+        "the files in them, so name a file");
   }
   if (request.name.empty()) {
     return tl::unexpected(is_directory("/"));

@@ -33,7 +33,7 @@ TEST(DecideTest, TheWholeSmallWorld) {
             const bool below = token < mark;
             const bool equal = token == mark;
             const bool names_nobody_new = holder.empty() || holder == bound;
-            const bool far = max_jump != 0 && token > mark + max_jump;
+            const bool far = max_jump != 0 && mark != 0 && token > mark + max_jump;
             EXPECT_EQ(got == Verdict::kStale, below);
             EXPECT_EQ(got == Verdict::kCurrent, equal && names_nobody_new);
             EXPECT_EQ(got == Verdict::kHolderConflict,
@@ -67,15 +67,17 @@ TEST(DecideTest, OnlyAVerdictThatRaisesChangesTheMark) {
 TEST(DecideTest, TheEndsOfTheTokenRangeDoNotOverflow) {
   EXPECT_EQ(verdict(0, "", Token::kMax, ""), Verdict::kRaises);
   EXPECT_EQ(verdict(0, "", Token::kMax, "", Token::kMax), Verdict::kRaises);
-  EXPECT_EQ(verdict(0, "", Token::kMax, "", Token::kMax - 1), Verdict::kTooFarAhead);
+  EXPECT_EQ(verdict(1, "", Token::kMax, "", Token::kMax - 2), Verdict::kTooFarAhead);
   EXPECT_EQ(verdict(Token::kMax - 1, "", Token::kMax, "", 1), Verdict::kRaises);
   EXPECT_EQ(verdict(Token::kMax, "", Token::kMax, ""), Verdict::kCurrent);
   EXPECT_EQ(verdict(Token::kMax, "", 1, "", 1), Verdict::kStale);
 }
 
-TEST(DecideTest, TheJumpIsCountedFrom0OnAKeyThatWasNeverFenced) {
+TEST(DecideTest, TheFirstTokenOfAKeyMayBeAny) {
   EXPECT_EQ(verdict(0, "", 10, "", 10), Verdict::kRaises);
-  EXPECT_EQ(verdict(0, "", 11, "", 10), Verdict::kTooFarAhead);
+  // A key that was never fenced takes any first token.
+  EXPECT_EQ(verdict(0, "", 11, "", 10), Verdict::kRaises);
+  EXPECT_EQ(verdict(1, "", 12, "", 10), Verdict::kTooFarAhead);
 }
 
 // --- decide_entry ---
