@@ -356,6 +356,17 @@ TEST_F(PipelineTest, ATokenTooFarAheadAndAnotherHolderAre409) {
   EXPECT_EQ(finish("PUT", "/near/a", {{"Fencing-Token", "15"}}).status, 201);
 }
 
+TEST_F(PipelineTest, TheFirstTokenOfAKeyMayBeAnyDistanceAhead) {
+  add_route("near", "/near/{name}", "near/{name}").max_jump = 10;
+  EXPECT_EQ(finish("PUT", "/near/a", {{"Fencing-Token", "1000000"}}).status, 201);
+  EXPECT_EQ(finish("PUT", "/near/a", {{"Fencing-Token", "1000011"}}).status, 409);
+}
+
+TEST_F(PipelineTest, AProblemNamesItsRequest) {
+  const base::Reply reply = finish("PUT", kFile, {});
+  EXPECT_NE(text(reply).find(R"("instance":"urn:fenceline:request:r-1")"), std::string::npos);
+}
+
 TEST(SettlementTest, OnlyACertainNoIsNotApplied) {
   using fencing::Settlement;
   EXPECT_EQ(settlement_of(base::Reply{}), Settlement::kApplied);

@@ -76,6 +76,30 @@ TEST_F(CommandLineTest, CheckPrintsTheGuaranteeAndTouchesNothing) {
   EXPECT_FALSE(std::filesystem::exists(folder_.at("ledger.db")));
 }
 
+TEST_F(CommandLineTest, AWordThatIsNoCommandIsNamed) {
+  EXPECT_EQ(run({"sreve"}), 2);
+  EXPECT_THAT(output_, HasSubstr("'sreve'"));
+  EXPECT_THAT(output_, HasSubstr("serve, check, version"));
+}
+
+TEST_F(CommandLineTest, TheConfigurationMayBeNamedWithoutAnOption) {
+  EXPECT_EQ(run({"check", right_config()}), 0) << output_;
+}
+
+TEST_F(CommandLineTest, CheckReadsTheFilesThatAreNamed) {
+  const std::string listen =
+      "listen: {address: 127.0.0.1:0, tls: {certificate: " + folder_.at("cert.pem") +
+      ", key: " + folder_.at("key.pem") + "}}\n";
+  std::ofstream(folder_.at("root")) << "a file where a directory should be";
+  const std::string routes = "ledger: {sqlite: " + folder_.at("ledger.db") +
+                             "}\nroutes:\n  - name: exports\n    match: /exports/{path...}\n"
+                             "    files: {root: " +
+                             folder_.at("root") + "}\n";
+  EXPECT_EQ(run({"check", write_config(listen + routes)}), 2);
+  EXPECT_THAT(output_, HasSubstr("cert.pem"));
+  EXPECT_THAT(output_, HasSubstr("is not a directory"));
+}
+
 TEST_F(CommandLineTest, EveryMistakeOfAConfigurationIsListed) {
   const std::string file = right_config("limits: {haed: 16KiB}\ntimeouts: {head: 10}\n");
   for (const std::string command : {"check", "serve"}) {
