@@ -6,6 +6,8 @@
 #include <charconv>
 #include <system_error>
 
+#include "base/digits.h"
+
 namespace fenceline::base {
 
 Result<Token> Token::parse(std::string_view text) {
@@ -34,6 +36,10 @@ Result<Token> Token::parse(std::string_view text) {
   return Token(value);
 }
 
-std::string Token::text() const { return fmt::format("{}", value_); }
+std::string Token::text() const {
+  std::string digits;
+  append_decimal(digits, value_);
+  return digits;
+}
 
 }  // namespace fenceline::base

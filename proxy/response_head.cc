@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <memory>
 #include <variant>
 
+#include "base/digits.h"
 #include "base/http_date.h"
 #include "proxy/field_syntax.h"
 #include "proxy/problem.h"
@@ -13,13 +13,6 @@
 
 namespace fenceline::proxy {
 namespace {
-
-template <typename Integer>
-void append_number(std::string& out, Integer value) {
-  std::array<char, 20> digits{};  // 2^64 has 20.
-  const auto result = std::to_chars(digits.data(), digits.data() + digits.size(), value);
-  out.append(digits.data(), result.ptr);
-}
 
 void append_field(std::string& out, std::string_view name, std::string_view value) {
   out.append(name).append(": ").append(value).append("\r\n");
@@ -117,7 +110,7 @@ ReplyFraming append_response_head(base::Reply& reply, const ReplyContext& contex
   announced.framing.replaced = replaced;
 
   out.append("HTTP/1.1 ");
-  append_number(out, reply.status);
+  base::append_decimal(out, std::int64_t{reply.status});
   out.append(" ").append(reason_phrase(reply.status)).append("\r\n");
   if (!context.date.empty()) {
     append_field(out, "Date", context.date);
@@ -133,7 +126,7 @@ ReplyFraming append_response_head(base::Reply& reply, const ReplyContext& contex
   }
   if (announced.content_length) {
     out.append("Content-Length: ");
-    append_number(out, *announced.content_length);
+    base::append_decimal(out, *announced.content_length);
     out.append("\r\n");
   }
   if (announced.framing.chunked) {

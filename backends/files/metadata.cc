@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
+
+#include "base/digits.h"
 
 namespace fenceline::backends::files {
 namespace {
@@ -31,12 +32,6 @@ bool is_printable(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c >= 0x20 && c <= 0x7e; });
 }
 
-void append_hex(std::string& out, std::int64_t value) {
-  std::array<char, 17> digits{};  // a sign and 16 digits
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16);
-  out.append(digits.data(), end.ptr);
-}
-
 std::optional<base::Token> parse_token(std::string_view text) {
   if (text == "0") {
     return base::Token();
@@ -48,8 +43,11 @@ std::optional<base::Token> parse_token(std::string_view text) {
 }  // namespace
 
 std::string encode(const Metadata& metadata) {
-  return fmt::format("{} {} {} {} {}", kVersion, metadata.token.value(), metadata.nonce,
-                     metadata.request_id, metadata.content_type);
+  std::string text(kVersion);
+  text += ' ';
+  base::append_decimal(text, metadata.token.value());
+  text.append(" ").append(metadata.nonce).append(" ").append(metadata.request_id).append(" ");
+  return text.append(metadata.content_type);
 }
 
 std::optional<Metadata> decode(std::string_view text) {
@@ -73,9 +71,9 @@ std::optional<Metadata> decode(std::string_view text) {
 std::string etag_of(const Metadata& metadata, const struct stat& status) {
   std::string tag = "\"";
   tag.append(metadata.nonce).append("-");
-  append_hex(tag, nanos(status.st_mtim));
+  base::append_hex(tag, static_cast<std::uint64_t>(nanos(status.st_mtim)));
   tag.append("-");
-  append_hex(tag, status.st_size);
+  base::append_hex(tag, static_cast<std::uint64_t>(status.st_size));
   return tag.append("\"");
 }
 

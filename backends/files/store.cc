@@ -1,8 +1,8 @@
 #include "backends/files/store.h"
 
-#include <fmt/format.h>
-
 #include <utility>
+
+#include "base/digits.h"
 
 namespace fenceline::backends::files {
 
@@ -18,7 +18,11 @@ Store::Store(const FilesOptions& options, RootDirectory opened, std::uint64_t no
       nonce_(nonce) {}
 
 std::string Store::fresh_nonce() {
-  return fmt::format("{:016x}-{:x}", nonce_, counter_.fetch_add(1, std::memory_order_relaxed));
+  std::string nonce;
+  base::append_hex(nonce, nonce_, 16);
+  nonce += '-';
+  base::append_hex(nonce, counter_.fetch_add(1, std::memory_order_relaxed));
+  return nonce;
 }
 
 std::mutex& Store::stripe(std::string_view name) {

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace fenceline::base {
+
+/// Appends `value` in decimal. For the path of every request, where fmt costs ten times as much.
+void append_decimal(std::string& out, std::int64_t value);
+void append_decimal(std::string& out, std::uint64_t value);
+
+/// Appends `value` in lower-case hex, with zeros in front up to `width` digits (at most 16).
+void append_hex(std::string& out, std::uint64_t value, std::size_t width = 1);
+
+}  // namespace fenceline::base

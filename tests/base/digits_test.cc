@@ -1,0 +1,30 @@
+#include "base/digits.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace fenceline::base {
+namespace {
+
+TEST(DigitsTest, DecimalToBothEnds) {
+  std::string out = "n=";
+  append_decimal(out, std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(out, "n=-9223372036854775808");
+  out.clear();
+  append_decimal(out, std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(out, "18446744073709551615");
+  append_decimal(out, std::int64_t{0});
+  EXPECT_EQ(out, "184467440737095516150");
+}
+
+TEST(DigitsTest, HexWithAndWithoutAWidth) {
+  std::string out;
+  append_hex(out, 0);
+  append_hex(out, 0xABC, 16);
+  append_hex(out, std::numeric_limits<std::uint64_t>::max(), 4);
+  EXPECT_EQ(out, "00000000000000abcffffffffffffffff");
+}
+
+}  // namespace
+}  // namespace fenceline::base
