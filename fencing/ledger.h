@@ -52,6 +52,14 @@ class Ledger {
   /// Success: the rows, fewer than `limit` only at the end. Failure and concurrency: as `raise`.
   virtual void scan(std::string prefix, std::string after, std::size_t limit,
                     base::Done<base::Result<std::vector<KeyedMark>>> done) = 0;
+
+  /// Names this set of marks, so that who relies on them notices another ledger in its place.
+  /// Does: gives the text that was made at random when the ledger was created; a copy that is
+  /// restored from a backup keeps it, a ledger that is created anew has another.
+  /// Success: 32 lower-case hexadecimal digits. Failure: none.
+  /// Concurrency: thread-safe; constant for the life of the ledger, and from one opening to the
+  /// next.
+  [[nodiscard]] virtual std::string identity() const = 0;
 };
 
 /// A ledger in memory, for tests: nothing is durable.

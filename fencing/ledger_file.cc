@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -17,6 +19,10 @@ namespace fenceline::fencing {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Said whenever we offer to go on without a ledger.
+constexpr std::string_view kOrForget =
+    "or, to forget every mark so that writers that were shut out pass again, remove";
 
 tl::unexpected<base::Error> refuse(std::string detail) {
   return base::fail(base::ErrorKind::kLedgerUnavailable, std::move(detail));
@@ -66,15 +72,37 @@ base::Result<void> make_ledger(const std::string& path) {
   return sync_folder(fs::path(path).parent_path());
 }
 
-/// Looks at the file by its name only: opening and closing it here would drop SQLite's locks.
+/// Whether the first bytes are those of a SQLite database, as far as there are any. Opening a
+/// shorter file than any ledger drops no lock of SQLite's: no ledger has it open.
+bool may_be_cut_database(const std::string& path) {
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  std::array<char, kMagic.size()> first{};
+  const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const ssize_t size = fd.valid() ? ::pread(fd.get(), first.data(), first.size(), 0) : 0;
+  return size <= 0 || kMagic.starts_with({first.data(), static_cast<std::size_t>(size)});
+}
+
+tl::unexpected<base::Error> refuse_short_file(const std::string& path, std::uintmax_t bytes) {
+  if (!may_be_cut_database(path)) {
+    return refuse(fmt::format(
+        "{} has {} bytes and is not a SQLite database, so it is no ledger. Point ledger.sqlite at "
+        "a file of its own.",
+        path, bytes));
+  }
+  return refuse(
+      fmt::format("The ledger {} has {} bytes; an intact one has at least {}, so its marks are "
+                  "lost. Restore it from a backup, {} it.",
+                  path, bytes, kLedgerPageBytes, kOrForget));
+}
+
+/// Looks at the file by its name only: opening and closing a ledger would drop SQLite's locks.
 /// Success: true if there is a file to open.
 base::Result<bool> inspect(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) {
-    return refuse(
-        fmt::format("The ledger {} is a symbolic link to nothing. Put the ledger back, "
-                    "or remove the link to start without any marks.",
-                    path));
+    return refuse(fmt::format(
+        "The ledger {} is a symbolic link to nothing. Put the ledger back, {} the link.", path,
+        kOrForget));
   }
   if (::stat(path.c_str(), &status) != 0) {
     if (errno != ENOENT) {
@@ -86,20 +114,19 @@ base::Result<bool> inspect(const std::string& path) {
     if (::stat((path + "-wal").c_str(), &status) == 0) {
       return refuse(
           fmt::format("The ledger {} is missing, but its log {}-wal is there. Put the "
-                      "ledger back, or remove the log to start without any marks.",
-                      path, path));
+                      "ledger back, {} the log.",
+                      path, path, kOrForget));
     }
     return false;
   }
   if (!S_ISREG(status.st_mode)) {
-    return refuse(fmt::format("The ledger {} is not a regular file.", path));
+    return refuse(fmt::format(
+        "{} is not a regular file, so it is no ledger. Point ledger.sqlite at a file of its own.",
+        path));
   }
   // SQLite takes a file without a whole page for a new database.
   if (status.st_size < kLedgerPageBytes) {
-    return refuse(
-        fmt::format("The ledger {} has {} bytes; an intact one has at least {}. Restore "
-                    "it from a backup, or remove it to start without any marks.",
-                    path, static_cast<std::uintmax_t>(status.st_size), kLedgerPageBytes));
+    return refuse_short_file(path, static_cast<std::uintmax_t>(status.st_size));
   }
   if (status.st_nlink > 1) {
     return refuse(
@@ -216,7 +243,12 @@ base::Result<LedgerFile> open_ledger_file(const std::string& path) {
   if (!connection) {
     return tl::unexpected(std::move(connection.error()));
   }
-  return LedgerFile{resolved.string(), std::move(*lock), std::move(*connection)};
+  auto contents = read_ledger_contents(*connection, resolved.string());
+  if (!contents) {
+    return tl::unexpected(std::move(contents.error()));
+  }
+  return LedgerFile{resolved.string(), std::move(*lock), std::move(*connection),
+                    std::move(*contents)};
 }
 
 }  // namespace fenceline::fencing

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "fencing/ledger_format.h"
 #include "fencing/ledger_lock.h"
 #include "fencing/sqlite_connection.h"
 
@@ -13,6 +14,7 @@ struct LedgerFile {
   std::string path;  ///< Absolute, without symlinks.
   LedgerLock lock;   ///< Before the connection: released after it has been closed.
   SqliteConnection connection;
+  LedgerContents contents;
 };
 
 /// Opens the ledger at `path`, or makes a new one.

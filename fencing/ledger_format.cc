@@ -8,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "fencing/ledger_identity.h"
+
 namespace fenceline::fencing {
 namespace {
 
@@ -19,6 +21,14 @@ constexpr std::string_view kMarksTable =
     "  token INTEGER NOT NULL CHECK (token > 0),\n"
     "  holder TEXT NOT NULL\n"
     ") STRICT, WITHOUT ROWID";
+
+// One row.
+constexpr std::string_view kIdentityTable =
+    "CREATE TABLE ledger (\n"
+    "  identity TEXT NOT NULL\n"
+    ") STRICT";
+
+constexpr std::string_view kReadIdentity = "SELECT group_concat(identity) FROM ledger";
 
 tl::unexpected<base::Error> refuse(std::string detail) {
   return base::fail(base::ErrorKind::kLedgerUnavailable, std::move(detail));
@@ -33,7 +43,7 @@ SqliteResult<std::int64_t> number_of(SqliteConnection& connection, std::string_v
 }
 
 /// Refuses a database that another program, or a newer version of this one, has made.
-base::Result<void> check_identity(SqliteConnection& connection, const std::string& path) {
+base::Result<void> check_maker(SqliteConnection& connection, const std::string& path) {
   const auto application = number_of(connection, "PRAGMA application_id");
   if (!application) {
     return tl::unexpected(cannot_open(path, application.error()));
@@ -44,8 +54,8 @@ base::Result<void> check_identity(SqliteConnection& connection, const std::strin
   }
   if (*application != kLedgerApplicationId) {
     return refuse(fmt::format(
-        "{} is a SQLite database, but not a ledger (application_id {}). Give the ledger a file of "
-        "its own.",
+        "{} is a SQLite database, but not a ledger (application_id {}). Point ledger.sqlite at a "
+        "file of its own.",
         path, *application));
   }
   if (*format > kLedgerFormat) {
@@ -61,17 +71,31 @@ base::Result<void> check_identity(SqliteConnection& connection, const std::strin
   return {};
 }
 
-/// Refuses anything but exactly our table: a trigger or an index of somebody else's could change
+/// Refuses anything but exactly our tables: a trigger or an index of somebody else's could change
 /// what a statement of ours does.
 base::Result<void> check_tables(SqliteConnection& connection, const std::string& path) {
   const auto tables = connection.value_of("SELECT group_concat(sql, ';') FROM sqlite_schema");
   if (!tables) {
     return tl::unexpected(cannot_open(path, tables.error()));
   }
-  if (*tables != kMarksTable) {
+  if (*tables != fmt::format("{};{}", kMarksTable, kIdentityTable)) {
     return refuse(fmt::format(
-        "The ledger {} has been altered: it holds other tables than the table of marks. Restore it "
+        "The ledger {} has been altered: it holds other tables than those of a ledger. Restore it "
         "from a backup.",
+        path));
+  }
+  return {};
+}
+
+base::Result<void> check_identity(SqliteConnection& connection, const std::string& path) {
+  const auto identity = connection.value_of(kReadIdentity);
+  if (!identity) {
+    return tl::unexpected(cannot_open(path, identity.error()));
+  }
+  if (!is_ledger_identity(*identity)) {
+    return refuse(fmt::format(
+        "The ledger {} has been altered: its identity is missing, doubled or not 32 lower-case "
+        "hexadecimal digits. Restore it from a backup.",
         path));
   }
   return {};
@@ -108,8 +132,8 @@ base::Error cannot_open(const std::string& path, const SqliteFailure& failure) {
       break;
     case SQLITE_NOTADB:
       detail = fmt::format(
-          "{} is not a SQLite database, so it is no ledger. Give the ledger a "
-          "file of its own, or restore it from a backup.",
+          "{} is not a SQLite database, so it is no ledger. Point ledger.sqlite at a file of its "
+          "own; if this was the ledger, restore it from a backup.",
           path);
       break;
     case SQLITE_CORRUPT:
@@ -131,14 +155,32 @@ SqliteResult<void> write_empty_ledger(const std::string& path) {
   }
   return connection->run(fmt::format(
       "PRAGMA page_size={}; PRAGMA synchronous=FULL; BEGIN EXCLUSIVE; PRAGMA application_id={}; "
-      "PRAGMA user_version={}; {}; COMMIT;",
-      kLedgerPageBytes, kLedgerApplicationId, kLedgerFormat, kMarksTable));
+      "PRAGMA user_version={}; {}; {}; INSERT INTO ledger (identity) VALUES ('{}'); COMMIT;",
+      kLedgerPageBytes, kLedgerApplicationId, kLedgerFormat, kMarksTable, kIdentityTable,
+      new_ledger_identity()));
 }
 
 base::Result<void> check_ledger_format(SqliteConnection& connection, const std::string& path) {
-  return check_identity(connection, path)
+  return check_maker(connection, path)
       .and_then([&] { return check_tables(connection, path); })
-      .and_then([&] { return check_pages(connection, path); });
+      .and_then([&] { return check_pages(connection, path); })
+      .and_then([&] { return check_identity(connection, path); });
+}
+
+base::Result<LedgerContents> read_ledger_contents(SqliteConnection& connection,
+                                                  const std::string& path) {
+  LedgerContents contents;
+  auto identity = connection.value_of(kReadIdentity);
+  if (!identity) {
+    return tl::unexpected(cannot_open(path, identity.error()));
+  }
+  contents.identity = std::move(*identity);
+  const auto marks = number_of(connection, "SELECT EXISTS (SELECT 1 FROM marks)");
+  if (!marks) {
+    return tl::unexpected(cannot_open(path, marks.error()));
+  }
+  contents.no_marks = *marks == 0;
+  return contents;
 }
 
 }  // namespace fenceline::fencing

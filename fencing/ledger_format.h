@@ -21,16 +21,27 @@ inline constexpr std::int32_t kLedgerPageBytes = 4096;
 /// larger one shows its damage when the damaged page is read.
 inline constexpr std::uintmax_t kFullyCheckedBytes = 64U << 20U;
 
-/// Writes a complete, empty ledger to the file at `path`, which must not exist. Durable, but for
-/// the name in its folder.
+/// What is read of a ledger when it is opened.
+struct LedgerContents {
+  std::string identity;   ///< See `Ledger::identity`.
+  bool no_marks = false;  ///< Not one key has a mark.
+};
+
+/// Writes a complete, empty ledger with an identity of its own to the file at `path`, which must
+/// not exist. Durable, but for the name in its folder.
 SqliteResult<void> write_empty_ledger(const std::string& path);
 
 /// Checks that what `connection` has open is a ledger of the format this program knows, and sound.
 ///
 /// Does: reads only. `path` is for the messages.
 /// Failure: `kLedgerUnavailable`: held by another process, not a SQLite database, a database of
-/// another program, a format of a newer version, tables that are not ours, damaged.
+/// another program, a format of a newer version, tables or an identity that are not ours, damaged.
 base::Result<void> check_ledger_format(SqliteConnection& connection, const std::string& path);
+
+/// Reads what `connection` has open, which has been checked and made durable.
+/// Failure: as `check_ledger_format`.
+base::Result<LedgerContents> read_ledger_contents(SqliteConnection& connection,
+                                                  const std::string& path);
 
 /// The error of a ledger file that cannot be opened: the file, what failed, why.
 base::Error cannot_open(const std::string& path, const SqliteFailure& failure);

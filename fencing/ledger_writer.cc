@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "fencing/ledger_format.h"
@@ -22,6 +23,16 @@ void refuse(std::vector<Request>& requests, const base::Error& error) {
   for (Request& request : requests) {
     request.done(tl::unexpected(error));
   }
+}
+
+std::string_view advice(const SqliteFailure& failure) {
+  if (failure.code == SQLITE_READONLY_DBMOVED) {
+    return "everything is refused until restart: restore the ledger file first, then restart; a "
+           "restart without it would have no marks";
+  }
+  return aftermath_of(failure) == Aftermath::kUnknown
+             ? "everything is refused until restart: check the disk, then restart"
+             : "the requests were refused; later ones are tried again";
 }
 
 }  // namespace
@@ -216,11 +227,9 @@ base::Error LedgerWriter::note(const SqliteFailure& failure, const char* doing) 
     failed_ = error;
   }
   if (options_.on_failure && (for_good || !reported_)) {
-    options_.on_failure(LedgerFailure{
-        fmt::format("cannot {} the ledger {}: {}; {}", doing, file_.path, failure.text,
-                    for_good ? "everything is refused until restart: check the disk, then restart"
-                             : "the requests were refused; later ones are tried again"),
-        for_good});
+    options_.on_failure(LedgerFailure{fmt::format("cannot {} the ledger {}: {}; {}", doing,
+                                                  file_.path, failure.text, advice(failure)),
+                                      for_good});
   }
   reported_ = true;
   return error;

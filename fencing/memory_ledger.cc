@@ -4,6 +4,7 @@
 
 #include "fencing/key_range.h"
 #include "fencing/ledger.h"
+#include "fencing/ledger_identity.h"
 
 namespace fenceline::fencing {
 namespace {
@@ -50,12 +51,15 @@ class MemoryLedger final : public Ledger {
     done(std::move(rows));
   }
 
+  [[nodiscard]] std::string identity() const override { return identity_; }
+
  private:
   [[nodiscard]] Mark stored_mark(const std::string& key) const {
     const auto found = marks_.find(key);
     return found == marks_.end() ? Mark{} : found->second;
   }
 
+  const std::string identity_ = new_ledger_identity();
   std::mutex mutex_;
   std::map<std::string, Mark> marks_;
 };

@@ -13,8 +13,10 @@ namespace {
 
 class SqliteLedger final : public Ledger {
  public:
-  SqliteLedger(std::unique_ptr<LedgerWriter> writer, std::size_t max_waiting)
-      : queue_(max_waiting), thread_([this, owned = std::move(writer)] { owned->serve(queue_); }) {}
+  SqliteLedger(std::unique_ptr<LedgerWriter> writer, std::string identity, std::size_t max_waiting)
+      : identity_(std::move(identity)),
+        queue_(max_waiting),
+        thread_([this, owned = std::move(writer)] { owned->serve(queue_); }) {}
 
   ~SqliteLedger() override {
     queue_.close();
@@ -39,6 +41,8 @@ class SqliteLedger final : public Ledger {
     enqueue(ScanRequest{range_of(prefix, after), limit, std::move(done)});
   }
 
+  [[nodiscard]] std::string identity() const override { return identity_; }
+
  private:
   template <typename Request>
   void enqueue(Request request) {
@@ -49,6 +53,7 @@ class SqliteLedger final : public Ledger {
     }
   }
 
+  const std::string identity_;
   LedgerQueue queue_;
   std::thread thread_;  // last: it uses the members above
 };
@@ -61,12 +66,16 @@ base::Result<std::unique_ptr<Ledger>> open_sqlite_ledger(SqliteLedgerOptions opt
   if (!file) {
     return tl::unexpected(std::move(file.error()));
   }
+  if (file->contents.no_marks && options.on_no_marks) {
+    options.on_no_marks(file->path);
+  }
+  std::string identity = std::move(file->contents.identity);
   const std::size_t max_waiting = options.max_waiting;
   auto writer = LedgerWriter::make(std::move(*file), std::move(options));
   if (!writer) {
     return tl::unexpected(std::move(writer.error()));
   }
-  return std::make_unique<SqliteLedger>(std::move(*writer), max_waiting);
+  return std::make_unique<SqliteLedger>(std::move(*writer), std::move(identity), max_waiting);
 }
 
 }  // namespace fenceline::fencing

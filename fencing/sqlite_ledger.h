@@ -34,6 +34,9 @@ struct SqliteLedgerOptions {
   /// Called on the ledger's thread when it begins to refuse requests (once until a raise succeeds
   /// again), and when it stops for good; may be empty.
   std::function<void(const LedgerFailure&)> on_failure;
+  /// Called while the ledger is opened, with the file's absolute path, if it holds no mark: it was
+  /// made now, or by an earlier start that fenced nothing; may be empty.
+  std::function<void(const std::string& path)> on_no_marks;
 };
 
 /// Opens (or creates) the embedded ledger.

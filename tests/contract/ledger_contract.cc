@@ -261,4 +261,17 @@ TEST_P(LedgerContract, ADurableLedgerKeepsItsMarksWhenReopened) {
   EXPECT_EQ(raise_now(ledger(), "b", mark_of(2)).value(), mark_of(2));
 }
 
+TEST_P(LedgerContract, TheIdentityIsThatOfTheMarks) {
+  const std::string identity = ledger().identity();
+  EXPECT_EQ(identity.size(), 32U);
+  EXPECT_EQ(identity.find_first_not_of("0123456789abcdef"), std::string::npos) << identity;
+  raise_now(ledger(), "a", mark_of(7)).value();
+  EXPECT_EQ(ledger().identity(), identity);
+  reopen();
+  EXPECT_EQ(ledger().identity() == identity, GetParam().durable)
+      << "kept with the marks, and lost with them";
+  const TempFolder other;
+  EXPECT_NE(GetParam().open(other.path())->identity(), identity);
+}
+
 }  // namespace fenceline::testing

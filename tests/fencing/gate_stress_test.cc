@@ -47,6 +47,8 @@ class ThreadedLedger final : public Ledger {
     inner_->scan(std::move(prefix), std::move(after), limit, std::move(done));
   }
 
+  [[nodiscard]] std::string identity() const override { return inner_->identity(); }
+
  private:
   const int fail_every_;
   int calls_ = 0;  // of the one thread

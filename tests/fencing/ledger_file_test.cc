@@ -7,6 +7,8 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "fencing/sqlite_ledger.h"
 #include "tests/fencing/child_process.h"
@@ -192,9 +194,49 @@ TEST_F(LedgerFileTest, AnAlteredTableIsRefused) {
   expect_refused("has been altered");
 }
 
-TEST_F(LedgerFileTest, AFileThatIsNoDatabaseIsRefused) {
-  write_file(path_, std::string(8192, 'x'));
-  expect_refused("not a SQLite database");
+TEST_F(LedgerFileTest, AnIdentityThatIsNotOneIsRefused) {
+  make_ledger();
+  const std::string another = "INSERT INTO ledger VALUES ('" + std::string(32, 'a') + "')";
+  for (const std::string& sql :
+       {another, std::string("DELETE FROM ledger"), std::string("INSERT INTO ledger VALUES ('me')"),
+        "UPDATE ledger SET identity='" + std::string(32, 'A') + "'"}) {
+    SCOPED_TRACE(sql);
+    ASSERT_EQ(run_sql(path_, sql), SQLITE_OK);
+    expect_refused("identity");
+  }
+}
+
+TEST_F(LedgerFileTest, ACopyKeepsTheIdentity) {
+  make_ledger();
+  fs::copy_file(path_, folder_.at("copy.db"));
+  EXPECT_EQ(open_at(folder_.at("copy.db")).value()->identity(), open_at(path_).value()->identity());
+}
+
+TEST_F(LedgerFileTest, ALedgerWithoutMarksIsReportedAtEveryStart) {
+  std::vector<std::string> reported;
+  const auto open = [&] {
+    SqliteLedgerOptions options;
+    options.path = path_;
+    options.on_no_marks = [&](const std::string& path) { reported.push_back(path); };
+    return open_sqlite_ledger(std::move(options)).value();
+  };
+  open();
+  open();  // the first may have stopped before anybody read its warning
+  EXPECT_EQ(reported, std::vector<std::string>({path_, path_}));
+  raise_now(*open(), "a", mark_of(1)).value();
+  reported.clear();
+  open();
+  EXPECT_TRUE(reported.empty());
+}
+
+TEST_F(LedgerFileTest, AFileThatIsNoDatabaseIsRefusedAndNobodyIsToldToRemoveIt) {
+  for (const std::size_t bytes : {8192U, 4096U, 1151U, 1U}) {
+    SCOPED_TRACE(bytes);
+    write_file(path_, std::string(bytes, 'x'));
+    expect_refused("not a SQLite database");
+    expect_refused("Point ledger.sqlite at a file of its own");
+    EXPECT_EQ(open_at(path_).error().detail.find("remove"), std::string::npos);
+  }
 }
 
 TEST_F(LedgerFileTest, AFileWithoutAWholePageIsNotTakenForANewLedger) {
@@ -202,6 +244,7 @@ TEST_F(LedgerFileTest, AFileWithoutAWholePageIsNotTakenForANewLedger) {
   for (const std::uintmax_t left : {4095U, 100U, 1U, 0U}) {
     fs::resize_file(path_, left);
     expect_refused("has " + std::to_string(left) + " bytes");
+    expect_refused("to forget every mark so that writers that were shut out pass again, remove it");
   }
 }
 

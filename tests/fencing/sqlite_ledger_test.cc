@@ -196,6 +196,8 @@ TEST_F(SqliteLedgerTest, AFileThatWasDeletedTakesNoMoreMarks) {
   EXPECT_TRUE(failures[0].until_restart);
   EXPECT_NE(failures[0].text.find(path_), std::string::npos) << failures[0].text;
   EXPECT_NE(failures[0].text.find("deleted"), std::string::npos) << failures[0].text;
+  EXPECT_NE(failures[0].text.find("restore the ledger file first"), std::string::npos)
+      << failures[0].text;
 }
 
 }  // namespace

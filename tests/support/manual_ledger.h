@@ -32,6 +32,8 @@ class ManualLedger final : public fencing::Ledger {
     done(std::vector<fencing::KeyedMark>());
   }
 
+  [[nodiscard]] std::string identity() const override { return std::string(32, 'e'); }
+
   /// Carries out and answers the oldest waiting call.
   void answer() {
     Call call = take();
