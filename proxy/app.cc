@@ -131,6 +131,10 @@ Result<void> RunningApp::open_ledger() {
       ledger_stopped_ = true;
     }
   };
+  options.on_no_marks = [](const std::string& path) {
+    base::log(LogLevel::kWarning, "new_ledger", "no marks are known: every token passes once",
+              {{"ledger", path}});
+  };
   auto opened = fencing::open_sqlite_ledger(std::move(options));
   if (!opened) {
     return tl::unexpected<base::Error>(std::move(opened.error()));
@@ -142,7 +146,7 @@ Result<void> RunningApp::open_ledger() {
 }
 
 Result<void> RunningApp::open_backends() {
-  auto routes = open_routes(config_, registry_, pool_);
+  auto routes = open_routes(config_, ledger_->identity(), registry_, pool_);
   if (!routes) {
     return tl::unexpected<base::Error>(std::move(routes.error()));
   }

@@ -20,10 +20,12 @@ namespace {
 using SharedBackend = std::shared_ptr<backends::Backend>;
 
 base::Result<SharedBackend> open_files(const config::Route& route,
-                                       const config::FilesBackend& files, base::WorkerPool& pool) {
+                                       const config::FilesBackend& files,
+                                       const std::string& ledger_identity, base::WorkerPool& pool) {
   backends::FilesOptions options{.root = files.root, .pool = pool};
   options.sync =
       files.sync == config::Sync::kFull ? backends::SyncMode::kFull : backends::SyncMode::kNone;
+  options.ledger_identity = ledger_identity;
   options.on_failure = [name = route.name](const std::string& message) {
     base::log(base::LogLevel::kError, "out_of_service",
               "the route takes no writes until the server is restarted",
@@ -71,6 +73,7 @@ Route make_route(const config::Route& from, SharedBackend backend, base::MetricR
 }  // namespace
 
 base::Result<std::vector<Route>> open_routes(const config::Config& config,
+                                             const std::string& ledger_identity,
                                              base::MetricRegistry& registry,
                                              base::WorkerPool& pool) {
   const auto guarantees = config::guarantees(config.routes, config::canonical_path);
@@ -81,7 +84,7 @@ base::Result<std::vector<Route>> open_routes(const config::Config& config,
     const auto& files = std::get<config::FilesBackend>(from.backend);
     SharedBackend& backend = opened[config::canonical_path(files.root)];
     if (backend == nullptr) {
-      auto made = open_files(from, files, pool);
+      auto made = open_files(from, files, ledger_identity, pool);
       if (!made) {
         made.error().detail = fmt::format("route {}: {}", from.name, made.error().detail);
         return tl::unexpected<base::Error>(std::move(made.error()));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/error.h"
@@ -11,11 +12,12 @@
 namespace fenceline::proxy {
 
 /// Opens the backend of every route, each root once, and makes the routes that run.
-/// Does: checks `require` against the guarantee that the backend really has.
-/// Success: the routes, in the order of the configuration. Failure: `kStorageFailed` or what the
-/// backend says, naming the route; nothing stays open.
+/// Does: opens each root for the ledger with `ledger_identity`; checks `require` against the
+/// guarantee that the backend really has. Success: the routes, in the order of the configuration.
+/// Failure: `kStorageFailed` or what the backend says, naming the route; nothing stays open.
 /// `registry` and `pool` must outlive the routes.
 base::Result<std::vector<Route>> open_routes(const config::Config& config,
+                                             const std::string& ledger_identity,
                                              base::MetricRegistry& registry,
                                              base::WorkerPool& pool);
 

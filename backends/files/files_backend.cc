@@ -139,7 +139,8 @@ Result<std::unique_ptr<Backend>> open_files_backend(FilesOptions options) {
   if (::getrandom(&nonce, sizeof(nonce), 0) != static_cast<ssize_t>(sizeof(nonce))) {
     return tl::unexpected(base::error_from_errno(errno, "cannot get random bytes"));
   }
-  auto opened = files::open_root(calls, options.root, options.sync == SyncMode::kFull);
+  auto opened = files::open_root(calls, options.root, options.sync == SyncMode::kFull,
+                                 options.ledger_identity);
   if (!opened) {
     return tl::unexpected(std::move(opened.error()));
   }

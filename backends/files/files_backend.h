@@ -36,6 +36,11 @@ struct FilesOptions {
 
   SyncMode sync = SyncMode::kFull;
 
+  /// Names the marks that fence this root; opaque. Kept durably in `.fenceline/ledger`: a root that
+  /// was used with other marks is refused, since they shut writers out that these let pass. Empty:
+  /// not looked at and not kept (for tests).
+  std::string ledger_identity = {};
+
   /// Called once, from any thread, when a failed fsync takes the backend out of service for writes
   /// until restart. Must not block and not throw. May be empty.
   std::function<void(const std::string& message)> on_failure = {};
@@ -58,7 +63,8 @@ struct FilesOptions {
 /// that files put there by others, changed less than two seconds ago, get weak ones; content that
 /// others change in place gets a new tag by its modification time and size.
 /// Failure: `kStorageFailed` with a sentence that names the path and says what to do: no directory,
-/// no permission, locked by another process, unsuitable file system.
+/// no permission, locked by another process, inside another root, used with another ledger,
+/// unsuitable file system.
 /// Concurrency: blocks; for the start of the process. The result is thread-safe.
 base::Result<std::unique_ptr<Backend>> open_files_backend(FilesOptions options);
 

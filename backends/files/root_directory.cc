@@ -15,6 +15,7 @@
 
 #include "backends/files/metadata.h"
 #include "backends/files/paths.h"
+#include "backends/files/root_ledger.h"
 
 namespace fenceline::backends::files {
 namespace {
@@ -150,9 +151,13 @@ Result<void> refuse_case_folding(int directory, const std::string& root) {
 
 }  // namespace
 
-Result<RootDirectory> open_root(Syscalls& calls, const std::string& path, bool durable) {
+Result<RootDirectory> open_root(Syscalls& calls, const std::string& path, bool durable,
+                                const std::string& ledger_identity) {
   if (path.empty()) {
     return unsuitable("the root of a files route is empty; name a directory");
+  }
+  if (auto nested = refuse_nested_root(path); !nested) {
+    return tl::unexpected(std::move(nested.error()));
   }
   if (auto made = make_directories(path, durable); !made) {
     return tl::unexpected(std::move(made.error()));
@@ -177,11 +182,23 @@ Result<RootDirectory> open_root(Syscalls& calls, const std::string& path, bool d
   if (!temporary) {
     return tl::unexpected(std::move(temporary.error()));
   }
-  if (auto swept = sweep(calls, temporary->get(), path); !swept) {
-    return tl::unexpected(std::move(swept.error()));
+  // Before anything of an earlier process is touched.
+  const PrivateDirectories directories{root.get(), own->get(), temporary->get()};
+  Result<bool> known = true;
+  if (!ledger_identity.empty()) {
+    known = check_ledger(calls, directories, path, ledger_identity);
   }
-  if (auto tried = try_attributes(calls, temporary->get(), path); !tried) {
-    return tl::unexpected(std::move(tried.error()));
+  if (!known) {
+    return tl::unexpected(std::move(known.error()));
+  }
+  auto ready = sweep(calls, temporary->get(), path).and_then([&] {
+    return try_attributes(calls, temporary->get(), path);
+  });
+  if (ready && !*known) {
+    ready = remember_ledger(calls, directories, path, ledger_identity);
+  }
+  if (!ready) {
+    return tl::unexpected(std::move(ready.error()));
   }
   // What a killed process renamed or made is visible now, so it must last before anyone builds on
   // it.

@@ -9,9 +9,11 @@
 namespace fenceline::backends::files {
 
 /// Prepares a root for serving, as `open_files_backend` says: makes it, takes its lock, sweeps its
-/// temporary files and tries out the file system.
+/// temporary files, tries out the file system and, unless `ledger_identity` is empty, checks or
+/// writes down with which ledger the root is used. `durable` as with `SyncMode::kFull`.
 /// Failure: `kStorageFailed` (`kInsufficientStorage` on a full disk) with the path, the reason and
-/// what to do; nothing but directories is left behind. Blocks.
-base::Result<RootDirectory> open_root(Syscalls& calls, const std::string& path, bool durable);
+/// what to do; nothing but directories and the lock is left behind. Blocks.
+base::Result<RootDirectory> open_root(Syscalls& calls, const std::string& path, bool durable,
+                                      const std::string& ledger_identity);
 
 }  // namespace fenceline::backends::files

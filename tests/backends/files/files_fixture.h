@@ -9,6 +9,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/files/files_backend.h"
@@ -37,6 +38,7 @@ class FilesBackendTest : public ::testing::Test {
     return backends::open_files_backend({.root = root().string(),
                                          .pool = *pool_,
                                          .sync = sync,
+                                         .ledger_identity = ledger_identity_,
                                          .on_failure =
                                              [this](const std::string& message) {
                                                const std::scoped_lock lock(mutex_);
@@ -44,6 +46,9 @@ class FilesBackendTest : public ::testing::Test {
                                              },
                                          .syscalls = &calls_});
   }
+
+  /// From the next opening on.
+  void use_ledger(std::string identity) { ledger_identity_ = std::move(identity); }
 
   [[nodiscard]] std::filesystem::path root() const { return folder_.path() / "root"; }
   [[nodiscard]] std::filesystem::path outside() const { return folder_.path() / "outside"; }
@@ -85,6 +90,7 @@ class FilesBackendTest : public ::testing::Test {
   TempFolder folder_;
   std::optional<base::WorkerPool> pool_;
   FaultSyscalls calls_;
+  std::string ledger_identity_;
   std::mutex mutex_;
   std::vector<std::string> alarms_;
   std::unique_ptr<backends::Backend> backend_;
