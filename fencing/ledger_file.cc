@@ -44,7 +44,7 @@ base::Result<void> make_folders(const fs::path& folder) {
   if (fs::is_directory(folder, error)) {
     return {};
   }
-  if (const auto above = make_folders(folder.parent_path()); !above) {
+  if (auto above = make_folders(folder.parent_path()); !above) {
     return above;
   }
   if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
@@ -142,7 +142,7 @@ base::Result<bool> inspect(const std::string& path) {
 /// bring back the part of the log that an earlier, failed fsync had saved; replayed over the file,
 /// which is newer by then, it would take marks back.
 SqliteResult<void> empty_log(SqliteConnection& connection) {
-  if (const auto copied = connection.checkpoint(SQLITE_CHECKPOINT_TRUNCATE); !copied) {
+  if (auto copied = connection.checkpoint(SQLITE_CHECKPOINT_TRUNCATE); !copied) {
     return copied;
   }
   sqlite3_file* log = nullptr;
@@ -167,7 +167,7 @@ SqliteResult<void> prepare_connection(SqliteConnection& connection) {
     return tl::unexpected(SqliteFailure{SQLITE_CANTOPEN, 0, "the log cannot be used: " + *mode});
   }
   // The cache holds the dirty pages of one group; the log file is given back after a full disk.
-  const auto configured = connection.run(
+  auto configured = connection.run(
       "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-16384;"
       "PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY; PRAGMA journal_size_limit=67108864;");
   if (!configured) {
