@@ -25,7 +25,7 @@ struct SessionTimeouts {
   /// A write that makes no progress for so long.
   base::Milliseconds write_idle{30'000};
   /// Total: reading on after an answer that came before the end of the body.
-  base::Milliseconds linger{2'000};
+  base::Milliseconds linger{5'000};
 };
 
 /// How many bytes a session takes.

@@ -67,6 +67,7 @@ TEST_F(EarlyAnswerTest, AnUnreadMebibyteIsReadableByAClientThatWritesFirst) {
 }
 
 TEST_F(EarlyAnswerTest, SixtyFourUnreadMebibytesAreReadableByAClientThatWritesFirst) {
+  options_.timeouts.linger = base::Milliseconds(20'000);  // for a busy machine
   start();
   RawClient client = connect();
   const std::string request = put("/refuse", body_of_requests(64 * kMiB));
