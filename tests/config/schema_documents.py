@@ -1,0 +1,282 @@
+"""Documents for schema_test.py: accepted by both, refused by both, refused by the loader alone."""
+
+import copy
+import json
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = (ROOT / "docs/config.md").read_text(encoding="utf-8")
+
+# Goes on inside the route (four blanks), with more routes (two), or with the top (none).
+BASE = """listen: 127.0.0.1:8080
+ledger: {sqlite: var/ledger.db}
+routes:
+  - name: data
+    match: /data/{path...}
+    files: {root: var/data}
+"""
+
+
+def listen(value):
+    return BASE.replace("127.0.0.1:8080", value, 1)
+
+
+def match(value):
+    return BASE.replace("/data/{path...}", value, 1)
+
+
+def name(value):
+    return BASE.replace("name: data", f"name: {value}", 1)
+
+
+def root(value):
+    # Not in braces, where only fenceline lets ${NAME} stand without quotes.
+    return BASE.replace(" {root: var/data}", f"\n      root: {value}", 1)
+
+
+def more(*lines):
+    return BASE + "".join(f"{line}\n" for line in lines)
+
+
+def both(outer, *values):
+    return {f"{outer}: {value}": more(f"{outer}: {value}") for value in values}
+
+
+def route(*lines):
+    return {line: more(f"    {line}") for line in lines}
+
+
+GOOD = {
+    "the smallest": BASE,
+    "the quickstart": (ROOT / "config/quickstart.yaml").read_text(encoding="utf-8"),
+    "the example of the docs": DOCS.split("```yaml\n")[1].split("```")[0],
+    **{f"listen {value}": listen(value) for value in (
+        "0.0.0.0:0", "255.255.255.255:65535", '"[::]:1"', '"[::1]:8080"', '"[1:2:3:4:5:6:7:8]:80"',
+        '"[1::]:80"', '"[1:2:3:4:5:6:7::]:80"', '"[::2:3:4:5:6:7:8]:80"', '"[::ffff:10.0.0.1]:80"',
+        '"[1:2:3:4:5:6:10.0.0.1]:80"', '"[a::B:c]:80"', "127.0.0.1:${PORT}",
+        "{address: 127.0.0.1:1}")},
+    "listen with tls": listen("{address: 127.0.0.1:1, tls: {certificate: c.pem, key: k.pem}}"),
+    **{f"match {value}": match(value) for value in (
+        "/", "/a", "/a/b", "/a/", "/{a}/x/{b...}", "/a/{$}", "/a/{$$}", '"/a b/é"', "/.a/..b/...",
+        "/a/$x", "/a/$$y", "/a/${PORT}/b")},
+    **{f"name {value}": name(value) for value in ("a", "a-1", "2024", "true", "z" * 64, '"7"')},
+    **{f"root {value}": root(value) for value in (
+        "/srv/a", "2024", "true", "1.5", '"a b"', "a$b", "a$$b", "a$${b", "x/${PORT}/y", "$", "é")},
+    **both("admin", "{listen: 127.0.0.1:9}", '{listen: "[::1]:9"}', '{listen: "[0::0001]:9"}',
+           '{listen: "[::ffff:127.9.9.9]:9"}', '{listen: "[::ffff:7f00:1]:9"}',
+           '{listen: "[::0.0.0.1]:9"}',
+           "{listen: 0.0.0.0:9, token: abcdefghijklmno1}", "{listen: 0.0.0.0:9, token: '${SECRET}'}",
+           "{listen: 127.0.0.1:9, token: 1234567890123456}"),
+    **{f"ledger {value}": BASE.replace("{sqlite: var/ledger.db}", value) for value in (
+        "{sqlite: a, cache_keys: 1}", "{sqlite: a, cache_keys: 1000000000}",
+        "{sqlite: a, cache_keys: '17'}")},
+    **both("token", "{}", "{headers: [A]}", "{headers: [X-$$, 12, a.b, true]}",
+           "{headers: [a, b, c, d, e, f, g, h]}", "{headers: [Hosts, iffy, Dates]}"),
+    **both("limits", "{}", "{head: 1024}", "{head: 1KiB}", "{head: 1MiB}", "{head: 2kB}",
+           "{head: 1048kB}", "{head: 1MB}", "{head: '1048576'}", "{head: 1048576B}",
+           "{connections: 1}", "{connections: 1000000}", "{staged: 1048576TiB}", "{staged: 1152921504606846976}", "{staged: 2000GB}"),
+    **both("timeouts", "{}", "{head: 1ms}", "{head: 86400000ms}", "{body: 86400s}",
+           "{keep_alive: 1440m}", "{write: 24h}", "{drain: 0}", "{drain: '0'}", "{drain: 0h}",
+           "{drain: 10m}", "{drain: 600000ms}", "{shutdown: 59s}", "{shutdown: '${PORT}ms'}"),
+    **both("log", "{}", "{format: text}", "{format: json, level: debug}", "{level: warn}",
+           "{level: error}", "{level: 'info'}"),
+    **both("threads", "{}", "{io: 1}", "{io: 256, workers: 256}", "{workers: '99'}"),
+    **route("fence: x", "fence: 7", "fence: a/{path...}", 'fence: "x{path...}"', "fence: a.b/..c",
+            "methods: [GET]", "methods: [PUT, DELETE]", "methods: [HEAD, GET, PUT, DELETE]",
+            "writes: optional", "writes: off", "writes: required", "enforce: true",
+            "enforce: false", 'enforce: "false"', "max_jump: 0", "max_jump: 9223372036854775807",
+            "require: strict", "require: detect", "require: detect\n    writes: optional",
+            "require: bounded", "limits: {body: 2MB}\nlimits: {staged: 2MB, connections: 7}",
+            "limits: {}", "limits: {body: 0}", "limits: {body: 16GiB}",
+            "limits: {body: 1024TiB}\n    methods: [GET]", "timeouts: {}",
+            "timeouts: {body: 2m, drain: 0s}"),
+    **{f"files {value}": BASE.replace("{root: var/data}", value) for value in (
+        "{root: a, sync: full}", "{root: a, sync: none}",
+        "{root: a, sync: none}\n    require: bounded")},
+    "fence of two captures": match("/{a}/{b...}") + "    fence: f-{a}-x/{b...}\n",
+    "two routes": more("  - name: other", "    match: /other/{path...}",
+                       "    files: {root: var/other}"),
+}
+
+BAD = {
+    "a list": "[1, 2]\n",
+    "a word": "listen\n",
+    "no listen": BASE.replace("listen: 127.0.0.1:8080\n", ""),
+    "no ledger": BASE.replace("ledger: {sqlite: var/ledger.db}\n", ""),
+    "no routes": BASE.split("routes:")[0],
+    "no route": BASE.split("routes:")[0] + "routes: []\n",
+    "a route that is a word": BASE.split("routes:")[0] + "routes: [x]\n",
+    "a route that is nothing": more("  -"),
+    "no name": BASE.replace("name: data\n    ", ""),
+    "no match": BASE.replace("    match: /data/{path...}\n", ""),
+    "no backend": BASE.replace("    files: {root: var/data}\n", ""),
+    "unknown key": more("lisen: 1"),
+    "reserved key": more("leases: {}"),
+    "reserved backend": BASE.replace("files: {root: var/data}", "sqlite: {}"),
+    "null": more("log:"),
+    "tilde": more("log: {level: ~}"),
+    **{f"listen {value}": listen(value) for value in (
+        "8080", "127.0.0.1", "localhost:80", '":80"', "127.0.0.1:65536", "127.0.0.1:080",
+        "127.0.0.01:80", "256.0.0.1:80", "1.2.3:80", '"::1:80"', '"[::1]"', '"[]:80"',
+        '"[:::]:80"', '"[1:2:3:4:5:6:7:8::]:80"', '"[12345::]:80"', '"[::g]:80"', '"[fe80::1%lo]:80"',
+        '"[1:2:3:4:5:6:7:10.0.0.1]:80"', '"[1:2:3:4::5:6:7:8]:80"', "[a]", "{}", '"127.0.0.1:80\\n"',
+        "{address: x}", "{address: 127.0.0.1:1, tls: {}}", "{address: 127.0.0.1:1, port: 2}",
+        "{address: 127.0.0.1:1, tls: {certificate: [], key: ''}}", "127.0.0.1:${PORT", "${a b}:1")},
+    **{f"match {value}": match(value) for value in (
+        "a", '""', "//", "/a//b", "/./a", "/a/..", "/a%20", "/a?b", '"/a#b"', "/a\\b", "/{a", "/a}",
+        "/x{a}", "/{a}{b}", "/{1a}", "/{}", "/{a...}/b", "/{$}/b", "/{a}/{a}", "/{a}/{a...}", "7",
+        "GET /a", '"/a\\tb"', "/a/${b", "/" + "a" * 1024)},
+    **{f"name {value}": name(value) for value in (
+        "A", "a_b", '""', "z" * 65, "é", "1.5", "[a]", "{a: b}", "a b")},
+    **{f"root {value}": root(value) for value in (
+        '""', '"a\\nb"', "[a]", "${", "a${x y}", "a${1}", "$$${b", '"a\\x7f"')},
+    **both("admin", "{}", "127.0.0.1:9", "{listen: 0.0.0.0:9}", '{listen: "[::]:9"}',
+           '{listen: "[::2]:9"}', '{listen: "[::ffff:10.0.0.1]:9"}', '{listen: "[1::1]:9"}',
+           '{listen: "[::ffff:7e00:1]:9"}', "{listen: 127.0.0.1:9, token: short}",
+           "{listen: 127.0.0.1:9, token: 'abcdefghijklmno '}",
+           f"{{listen: 127.0.0.1:9, token: {'a' * 4097}}}", "{listen: 127.0.0.1:9, token: 123456}"),
+    **{f"ledger {value}": BASE.replace("{sqlite: var/ledger.db}", value) for value in (
+        "{}", "x.db", "{sqlite: ''}", "{sqlite: a, cache_keys: 0}",
+        "{sqlite: a, cache_keys: 1000000001}", "{sqlite: a, cache_keys: '007'}",
+        "{sqlite: a, cache_keys: -1}", "{sqlite: a, cache_keys: many}")},
+    **both("token", "{headers: []}", "{headers: A}", "{headers: [a b]}", "{headers: [Host]}",
+           "{headers: [hOST]}", "{headers: [If-Match]}", "{headers: [Fencing-Holder]}",
+           "{headers: ['']}", "{headers: [A, A]}", "{headers: [a, b, c, d, e, f, g, h, i]}",
+           f"{{headers: [{'h' * 65}]}}", "{headers: [[x]]}", "{headers: ['é']}"),
+    **both("limits", "[]", "{head: 1023}", "{head: 1kB}", "{head: 1048577}", "{head: 1049kB}",
+           "{head: 2MiB}", "{head: 1 KiB}", "{head: 1kib}", "{head: 1K}", "{head: -1}",
+           "{connections: 0}", "{connections: 1000001}", "{connections: 1kB}", "{staged: 1MB}",
+           "{staged: 1048577TiB}", "{staged: 01MiB}", "{staged: 1.5GiB}", "{body: 1GiB}"),
+    **both("timeouts", "{head: 0ms}", "{head: 0}", "{head: 86400001ms}", "{body: 86401s}",
+           "{keep_alive: 1441m}", "{write: 25h}", "{drain: 601s}", "{drain: 1h}", "{drain: 5}",
+           "{shutdown: 1d}", "{shutdown: '30'}", "{shutdown: 05s}", "{head: 1 s}", "{body: s}"),
+    **both("log", "info", "[info]", "{level: loud}", "{level: INFO}", "{level: ''}",
+           "{format: xml}", "{level: {a: b}}", "{file: x}"),
+    **both("threads", "4", "{io: 0}", "{io: 257}", "{workers: -1}", "{workers: 0}",
+           "{io: auto}", "{io: 1.5}"),
+    **route('fence: ""', "fence: /a", "fence: a/", "fence: a//b", "fence: ../a", "fence: a/.",
+            "fence: a{", "fence: a}", '"fence": "{path...}"', "fence: a/{path...}/b",
+            "fence: a/{path...}b", '"fence": "{a}{b}"', "fence: [a]", f"fence: {'a' * 1025}",
+            "methods: []", "methods: GET", "methods: [POST]", "methods: [get]",
+            "methods: [PUT, PUT]", "methods: [~]", "writes: maybe", "writes: true",
+            "enforce: yes", "enforce: 1", "max_jump: -1", "max_jump: 9223372036854775808",
+            "max_jump: 1KiB", "require: none", "require: strict\n    writes: optional",
+            "require: strict\n    enforce: false", "require: bounded\n    writes: off",
+            "require: bounded\n    enforce: 'false'", "require: detect\n    writes: off",
+            "limits: {head: 1KiB}", "limits: {body: -1}", "limits: {body: 1025TiB}",
+            "limits: {body: 1048577GiB}", "timeouts: {head: 1s}", "timeouts: {body: 0s}",
+            "timeouts: {drain: 11m}", "http: {}", "metods: [GET]"),
+    **{f"files {value}": BASE.replace("{root: var/data}", value) for value in (
+        "{}", "var/data", "{root: a, sync: maybe}", "{root: a, sync: false}", "{sync: full}",
+        "{root: a, sync: none}\n    require: strict", "{root: a, mode: 1}")},
+}
+
+# Every key there is; JSON is YAML.
+EVERY_KEY = {
+    "listen": {"address": "127.0.0.1:1", "tls": {"certificate": "c", "key": "k"}},
+    "admin": {"listen": "0.0.0.0:2", "token": "abcdefghijklmnop"},
+    "ledger": {"sqlite": "l", "cache_keys": 5},
+    "token": {"headers": ["A", "B"]},
+    "limits": {"head": 2048, "connections": 5, "staged": 1048576},
+    "timeouts": {"head": "1s", "body": "1s", "keep_alive": "1s", "write": "1s", "drain": "1s",
+                 "shutdown": "1s"},
+    "log": {"format": "text", "level": "info"},
+    "threads": {"io": 1, "workers": 1},
+    "routes": [{
+        "name": "a", "match": "/a/{p}", "fence": "f/{p}", "methods": ["GET", "PUT"],
+        "writes": "required", "enforce": True, "max_jump": 1, "require": "strict",
+        "limits": {"body": 9}, "timeouts": {"body": "1s", "drain": "1s"},
+        "files": {"root": "r", "sync": "full"}}],
+}
+
+
+def places(value, path=()):
+    """The path of every value in a document."""
+    yield path
+    items = value.items() if isinstance(value, dict) else \
+        enumerate(value) if isinstance(value, list) else ()
+    for name_or_index, below in items:
+        yield from places(below, (*path, name_or_index))
+
+
+def every_key_but(path, wrong):
+    """The document EVERY_KEY with another value at this path."""
+    document = copy.deepcopy(EVERY_KEY)
+    place = document
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = wrong(place[path[-1]])
+    return json.dumps(document) + "\n"
+
+
+GOOD["every key"] = json.dumps(EVERY_KEY) + "\n"
+GOOD.update({f"require {change}": every_key_but(("routes", 0), lambda old, new=change: {**old, **new})
+             for change in (
+                 {"require": "detect", "writes": "optional"}, {"require": "detect", "enforce": False},
+                 {"require": "bounded", "files": {"root": "r", "sync": "none"}},
+                 {"require": "bounded", "enforce": "true"}, {"require": "strict", "enforce": "true"})})
+WRONG = {
+    "nothing": lambda old: None,
+    "a list of a list": lambda old: [[]],
+    "a map or a value": lambda old: "" if isinstance(old, (dict, list)) else {},
+    "a negative number": lambda old: -7,
+    "too large a number": lambda old: 2**62 + 2**61 if isinstance(old, int) else {"zzz": 1},
+    "too large a number as text": lambda old: str(2**63) if isinstance(old, int) else [],
+    "a key too many": lambda old: {**old, "zzz": 1} if isinstance(old, dict) else [{}],
+    "a fraction": lambda old: 0.5 if isinstance(old, (int, dict, list)) else {"zzz": 1},
+}
+# A plain number is also a text: there -7 is right.
+TEXTS = {("listen", "tls", "certificate"), ("listen", "tls", "key"), ("ledger", "sqlite"),
+         ("token", "headers", 0), ("token", "headers", 1), ("routes", 0, "name"),
+         ("routes", 0, "fence"), ("routes", 0, "files", "root")}
+BAD.update({
+    f"{'.'.join(map(str, path))} is {what}": every_key_but(path, wrong)
+    for path in places(EVERY_KEY) if path
+    for what, wrong in WRONG.items()
+    if not (what == "a negative number" and path in TEXTS)
+    if not (what.startswith("too large") and path == ("routes", 0, "max_jump"))
+})
+BAD["routes: too many"] = json.dumps({**EVERY_KEY, "routes": [
+    {"name": f"r{i}", "match": f"/r{i}", "files": {"root": f"r{i}"}} for i in range(1001)]}) + "\n"
+BAD["admin without its address"] = more("admin: {token: abcdefghijklmnop}")
+BAD["certificate without a name"] = listen(
+    "{address: 127.0.0.1:1, tls: {certificate: '', key: k}}")
+BAD["key without a name"] = listen("{address: 127.0.0.1:1, tls: {certificate: c, key: ''}}")
+BAD["staged of few bytes"] = more("limits: {staged: 1048575}")
+
+OTHER = ("  - name: other", "    match: /other/{path...}")
+
+# What a schema cannot say: it sees one value at a time, after YAML has read it.
+ONLY_THE_LOADER = {
+    "a plain value is spelled as the type wants it": [
+        more("threads: {io: 010}"), more("threads: {io: 0x10}"), more("threads: {io: 0o10}"),
+        more("threads: {io: +5}"), more("threads: {io: 1.0}"), more("threads: {io: 1e1}"),
+        more("    enforce: True"), name("True"), name("+5")],
+    "the characters of YAML: no duplicate keys, anchors, tags": [
+        more("log: {level: info, level: warn}"), more("    fence: &f x"), more("log: !!map {}")],
+    "a variable is set, and its value is right": [
+        root("${MISSING}"), root("${EMPTY}"), more("log: {level: '${LEVEL}'}"),
+        more("admin: {listen: '0.0.0.0:${PORT}'}").replace("0.0.0.0:${PORT}", "${PORT}:1")],
+    "lengths of patterns and fences are bytes": [
+        match("/" + "é" * 600), more("    fence: " + "é" * 600)],
+    "header names differ in more than their case": [more("token: {headers: [A, a]}")],
+    "names of routes differ": [
+        more("  - name: data", "    match: /x/{p...}", "    files: {root: var/x}")],
+    "matches of routes do not overlap": [
+        more("  - name: other", "    match: /data/{p...}", "    files: {root: var/x}"),
+        match("/a/{x}") + "  - {name: o, match: '/{y}/b', files: {root: var/x}}\n"],
+    "a fence takes what the match captures": [
+        more("    fence: a/{tenant}"), more("    fence: a/{path}")],
+    "files have one fence": [
+        more(*OTHER, "    files: {root: var/data}"), more(*OTHER, "    files: {root: var/data/x}"),
+        more("    fence: x", *OTHER, "    fence: x", "    files: {root: var/data, sync: none}")],
+    "the ledger and the TLS key are outside of the files": [
+        BASE.replace("var/ledger.db", "var/data/ledger.db"),
+        listen("{address: 127.0.0.1:1, tls: {certificate: c, key: var/data/k}}")],
+    "the two listeners have two endpoints": [more("admin: {listen: 127.0.0.1:8080}")],
+    "a body is at most what may be staged": [
+        more("limits: {staged: 1MiB}"), more("    limits: {body: 17GiB}")],
+    "require, with another route that writes the same files": [
+        more("    fence: x", "    require: strict", *OTHER, "    fence: x", "    enforce: false",
+             "    files: {root: var/data}")],
+}
