@@ -1,4 +1,4 @@
-/* The gate with a local atomic backend: fencing/gate.h in front of backends/files. One key; REQUESTS
+/* The gate with a local atomic backend: fencing/gate.h before backends/files. One key; REQUESTS
  * requests, each a write or a fenced read with a token, arriving and pausing at any time; CRASHES
  * times the process is killed or the power fails. Names are those of fencing/key_state.h.
  *
@@ -202,7 +202,7 @@ proctype Request(byte id; byte token) {
                 printf("r%d (token %d): reads landing %d\n", id, token, visible) }
     :: atomic { !reads && FAULTS -> mine(inside[token])--;     /* failed: not applied             */
                 printf("r%d (token %d): commit failed, not applied\n", id, token); goto done }
-    :: atomic { !reads && FAULTS -> settle_in_doubt();         /* permit dropped: the work goes on */
+    :: atomic { !reads && FAULTS -> settle_in_doubt();         /* permit dropped: work goes on */
                 printf("r%d (token %d): permit dropped while the rename runs\n", id, token);
                 goto orphan }
     :: atomic { !reads -> printf("r%d (token %d): renames\n", id, token);
