@@ -350,6 +350,32 @@ TEST(GateMemoryTest, IdleKeysAreForgottenAndFoundAgainInTheLedger) {
   }
 }
 
+TEST(GateMemoryTest, AKeyWithACommitInDoubtIsNeverForgotten) {
+  testing::ManualLedger ledger;
+  Gate gate(ledger, GateOptions{64});
+  const auto admit = [&](const std::string& name, std::int64_t token) {
+    std::optional<Result<Ticket>> outcome;
+    gate.admit(key(name), Claim{Token::of(token), "", 0}, Announce::kYes,
+               [&outcome](Result<Ticket> answer) { outcome = std::move(answer); });
+    while (ledger.waiting() > 0) {
+      ledger.answer();
+    }
+    return std::move(**outcome);
+  };
+  {
+    Ticket ticket = admit("doubtful", 33);
+    (*gate.try_enter(ticket))->settle(Settlement::kInDoubt);
+  }
+  for (int i = 0; i < 5000; ++i) {
+    admit("k/" + std::to_string(i), 7);
+  }
+  Ticket newer = admit("doubtful", 34);
+  const std::optional<Result<Permit>> entered = gate.try_enter(newer);
+  ASSERT_TRUE(entered.has_value());
+  ASSERT_FALSE(entered->has_value()) << "the doubt was forgotten with the key";
+  EXPECT_EQ(entered->error().kind, ErrorKind::kDraining);
+}
+
 TEST(GateMemoryTest, KeysInUseAreNeverForgotten) {
   testing::ManualLedger ledger;
   Gate gate(ledger, GateOptions{64});
