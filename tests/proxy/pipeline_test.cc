@@ -243,6 +243,23 @@ TEST_F(PipelineTest, AFencedReadWaitsForAnOlderCommit) {
   EXPECT_EQ(backend_->events, (Events{"stage acme/a.csv", "commit", "read acme/a.csv"}));
 }
 
+TEST_F(PipelineTest, NobodyNewerPassesBeforeACommitHasEnded) {
+  backend_->holds_commits = true;
+  auto write = start("PUT", kFile, {{"Fencing-Token", "33"}});
+  write->body.end();
+  settle();
+  auto read = start("GET", kFile, {{"Fencing-Token", "34"}});
+  settle();
+  EXPECT_FALSE(write->reply.has_value());
+  EXPECT_FALSE(read->reply.has_value()) << "read beside the commit of an older token";
+  ASSERT_TRUE(backend_->release_commit());
+  settle();
+  ASSERT_TRUE(write->reply.has_value() && read->reply.has_value());
+  EXPECT_EQ(write->reply->status, 201);
+  EXPECT_EQ(read->reply->status, 200);
+  EXPECT_EQ(backend_->events, (Events{"stage acme/a.csv", "commit", "read acme/a.csv"}));
+}
+
 TEST_F(PipelineTest, AReadWithoutATokenAsksNobody) {
   ledger_.answer_finds = false;
   auto read = start("GET", kFile, {});

@@ -19,6 +19,16 @@ class FakeBackend final : public backends::Backend {
   std::optional<base::Stamp> last_stamp;
   std::optional<base::Error> commit_fails_with;
   std::function<void()> before_commit = [] {};  ///< Called once.
+  bool holds_commits = false;                   ///< They wait for `release_commit`.
+
+  /// Lets the commit that is held end. False if none is.
+  bool release_commit() {
+    if (!held_) {
+      return false;
+    }
+    std::exchange(held_, nullptr)(0);
+    return true;
+  }
 
   [[nodiscard]] backends::Capabilities capabilities() const override {
     return {backends::Guarantee::kStrict, ""};
@@ -75,6 +85,10 @@ class FakeBackend final : public backends::Backend {
       committed_ = true;
       const auto hook = std::exchange(backend_.before_commit, [] {});
       hook();
+      if (backend_.holds_commits) {
+        const auto hold = [this](base::Done<int> done) { backend_.held_ = std::move(done); };
+        co_await base::from_callback<int>(hold);
+      }
       backend_.events.emplace_back("commit");
       if (backend_.commit_fails_with) {
         co_return tl::unexpected<base::Error>(*backend_.commit_fails_with);
@@ -88,6 +102,8 @@ class FakeBackend final : public backends::Backend {
     FakeBackend& backend_;
     bool committed_ = false;
   };
+
+  base::Done<int> held_;
 };
 
 /// A body that the test feeds: `read` waits until there is a piece or the end.
