@@ -226,24 +226,6 @@ TEST_F(PipelineTest, AFencedReadRaisesTheMarkBeforeItReads) {
 }
 
 TEST_F(PipelineTest, AFencedReadWaitsForAnOlderCommit) {
-  std::shared_ptr<Call> read;
-  backend_->before_commit = [&] {
-    auto call = std::make_shared<Call>();
-    read = call;
-    call->storage = {"Fencing-Token", "34"};
-    call->head.method = base::Method::kGet;
-    call->head.method_text = "GET";
-    call->head.path = kFile;
-    call->head.fields.push_back({call->storage[0], call->storage[1]});
-    boost::asio::co_spawn(io_, run(pipeline(), timers_, *call), boost::asio::detached);
-  };
-  EXPECT_EQ(finish("PUT", kFile, {{"Fencing-Token", "33"}}).status, 201);
-  settle();
-  EXPECT_EQ(read->reply->status, 200);
-  EXPECT_EQ(backend_->events, (Events{"stage acme/a.csv", "commit", "read acme/a.csv"}));
-}
-
-TEST_F(PipelineTest, NobodyNewerPassesBeforeACommitHasEnded) {
   backend_->holds_commits = true;
   auto write = start("PUT", kFile, {{"Fencing-Token", "33"}});
   write->body.end();

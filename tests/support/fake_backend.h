@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,8 +17,7 @@ class FakeBackend final : public backends::Backend {
   std::vector<std::string> events;  ///< "stage", "commit", "drop", "read", in order.
   std::optional<base::Stamp> last_stamp;
   std::optional<base::Error> commit_fails_with;
-  std::function<void()> before_commit = [] {};  ///< Called once.
-  bool holds_commits = false;                   ///< They wait for `release_commit`.
+  bool holds_commits = false;  ///< They wait for `release_commit`.
 
   /// Lets the commit that is held end. False if none is.
   bool release_commit() {
@@ -83,8 +81,6 @@ class FakeBackend final : public backends::Backend {
 
     base::Awaitable<base::Result<base::Reply>> commit() override {
       committed_ = true;
-      const auto hook = std::exchange(backend_.before_commit, [] {});
-      hook();
       if (backend_.holds_commits) {
         const auto hold = [this](base::Done<int> done) { backend_.held_ = std::move(done); };
         co_await base::from_callback<int>(hold);
