@@ -1,5 +1,6 @@
 #include "tests/support/backend_driver.h"
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <stdexcept>
@@ -14,7 +15,10 @@ std::string read_slice(const base::FileSlice& slice) {
     const ssize_t bytes = ::pread(slice.fd.get(), content.data() + done, content.size() - done,
                                   static_cast<off_t>(slice.offset_bytes + done));
     if (bytes <= 0) {
-      throw std::runtime_error("the file of an answer ended early");
+      // Not thrown: on a thread of a test that would end the whole program.
+      ADD_FAILURE() << "the file of an answer ended early";
+      content.resize(done);
+      return content;
     }
     done += static_cast<std::size_t>(bytes);
   }
