@@ -26,6 +26,9 @@ struct SessionTimeouts {
   base::Milliseconds write_idle{30'000};
   /// Total: reading on after an answer that came before the end of the body.
   base::Milliseconds linger{5'000};
+  /// The same after an answer to a complete request: only a client that pipelines past the
+  /// `Connection: close` still sends.
+  base::Milliseconds close{1'000};
 };
 
 /// How many bytes a session takes.

@@ -1,5 +1,6 @@
 #include "proxy/session.h"
 
+#include <algorithm>
 #include <ctime>
 #include <exception>
 #include <utility>
@@ -112,8 +113,10 @@ Awaitable<bool> Session::answer(base::Reply reply) {
     keep = co_await body_.drain();
   }
   if (!keep) {
-    co_await close_after_answer(*transport_, listener_.timeouts.linger,
-                                listener_.limits.linger_bytes);
+    const SessionTimeouts& timeouts = listener_.timeouts;
+    const base::Milliseconds patience =
+        rest == Rest::kNone ? std::min(timeouts.close, timeouts.linger) : timeouts.linger;
+    co_await close_after_answer(*transport_, patience, listener_.limits.linger_bytes);
   }
   co_return keep;
 }
