@@ -1,0 +1,99 @@
+#include "proxy/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string_view>
+
+#include "proxy/commands.h"
+
+namespace fenceline::proxy {
+namespace {
+
+constexpr const char* kHelp = R"(
+Examples:
+  fenceline serve --config config/quickstart.yaml
+  fenceline check --config /etc/fenceline/fenceline.yaml && systemctl restart fenceline
+
+Exit codes:
+  0  stopped by SIGTERM or SIGINT; the configuration is right (check)
+  1  could not start, or a failure while serving
+  2  the command line or the configuration is wrong; every problem is listed)";
+
+void add_config(CLI::App& command, Invocation& invocation) {
+  command
+      .add_option("-c,--config,config", invocation.config_file, "The configuration, a YAML file")
+      ->type_name("FILE")
+      ->required();
+}
+
+void add_serve(CLI::App& cli, Invocation& invocation) {
+  CLI::App* serve_command = cli.add_subcommand("serve", "Serve the routes of a configuration");
+  add_config(*serve_command, invocation);
+  serve_command->footer(
+      "\nStops on SIGTERM or SIGINT: takes no new connections, lets requests finish up to\n"
+      "timeouts.shutdown, then cuts them off. A second signal ends it at once.\n\n"
+      "Example:\n  fenceline serve --config config/quickstart.yaml");
+  serve_command->callback(
+      [&invocation] { invocation.run = [&invocation] { return serve(invocation.config_file); }; });
+}
+
+void add_check(CLI::App& cli, Invocation& invocation) {
+  CLI::App* check = cli.add_subcommand("check", "Check a configuration without starting");
+  add_config(*check, invocation);
+  check->footer(
+      "\nPrints every problem as file:line:column, or the routes and what each "
+      "guarantees.\n\nExample:\n  fenceline check --config config/quickstart.yaml");
+  check->callback([&invocation] {
+    invocation.run = [&invocation] { return check_config(invocation.config_file); };
+  });
+}
+
+/// CLI11 would only say that a command is missing. True if it was said better here.
+bool complain_about_unknown_command(const CLI::App& cli, std::string_view word) {
+  if (word.empty() || word.front() == '-') {
+    return false;
+  }
+  std::string known;
+  for (const CLI::App* command : cli.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->check_name(std::string(word))) {
+      return false;
+    }
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  }
+  fmt::print(stderr, "fenceline: there is no command '{}'; there are {}\n", word, known);
+  return true;
+}
+
+}  // namespace
+
+void define_command_line(CLI::App& cli, Invocation& invocation) {
+  cli.name("fenceline");
+  cli.description("fenceline: a storage proxy that refuses writes with an outdated fencing token.");
+  cli.require_subcommand(1);
+  cli.footer(kHelp);
+  cli.set_version_flag("--version", FENCELINE_VERSION, "Print the version");
+  add_serve(cli, invocation);
+  add_check(cli, invocation);
+  cli.add_subcommand("version", "Print the version")->callback([&invocation] {
+    invocation.run = print_version;
+  });
+}
+
+int run_command_line(int argc, char** argv) {
+  Invocation invocation;
+  CLI::App cli;
+  define_command_line(cli, invocation);
+  if (complain_about_unknown_command(cli, argc > 1 ? argv[1] : "")) {
+    return kExitUsage;
+  }
+  try {
+    cli.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return cli.exit(error) == 0 ? kExitOk : kExitUsage;
+  }
+  return invocation.run();
+}
+
+}  // namespace fenceline::proxy

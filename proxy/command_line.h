@@ -1,0 +1,27 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace fenceline::proxy {
+
+/// What a command line asked for; filled while it is parsed.
+struct Invocation {
+  std::string config_file;
+  std::function<int()> run;  ///< The command that was chosen. Returns an exit code.
+};
+
+/// Adds every command and option to `cli`, which writes what it parses into `invocation`;
+/// `invocation` must outlive `cli`. The only definition of the command line: `--help`, the man page
+/// and the completions of the shells come from it.
+void define_command_line(CLI::App& cli, Invocation& invocation);
+
+/// Parses the arguments of `main` and runs the command. Prints help, or what is wrong with the
+/// arguments. Returns an exit code; throws what the command throws.
+int run_command_line(int argc, char** argv);
+
+}  // namespace fenceline::proxy
