@@ -1,9 +1,9 @@
 # fenceline_room(<name> [DEPENDS <room>…] [LIBRARIES <target>…])
 #
-# Makes the library fenceline_<name> from every .cc file below the calling folder; proxy/main.cc is
-# left out, it becomes the executable. A room without a .cc file yet is an INTERFACE library.
-# DEPENDS names the rooms whose headers this one may include (scripts/lint/includes.py checks that),
-# LIBRARIES the third-party targets; both are passed on to whoever links the room.
+# Makes the library fenceline_<name> from every .cc file below the calling folder; main.cc and
+# …_main.cc are left out, they become executables. A room without a .cc file yet is an INTERFACE
+# library. DEPENDS names the rooms whose headers this one may include (scripts/lint/includes.py
+# checks that), LIBRARIES the third-party targets; both are passed on to whoever links the room.
 #
 # For every header it also adds one translation unit that includes nothing else (twice, for the
 # include guard) to the target verify_headers.
@@ -17,7 +17,7 @@ function(fenceline_room name)
   endif()
 
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cc")
-  list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/proxy/main.cc")
+  list(FILTER sources EXCLUDE REGEX "[/_]main\\.cc$")
 
   set(target "fenceline_${name}")
   if(sources)
