@@ -5,6 +5,7 @@
 """
 
 import gzip
+import json
 import os
 import pty
 import re
@@ -96,7 +97,7 @@ class Everything(unittest.TestCase):
         self.assertEqual([key for key in keys if key not in tags], [])
 
 
-def complete_in_bash(*words, folder=None):
+def complete_in_bash(*words, folder=None, made=None):
     """What bash offers for the last of these words, after `fenceline`."""
     script = """
       source "$1"; shift
@@ -106,8 +107,8 @@ def complete_in_bash(*words, folder=None):
       [[ ${#COMPREPLY[@]} -eq 0 ]] || printf '%s\\n' "${COMPREPLY[@]}"
     """
     with tempfile.TemporaryDirectory() as empty:
-        done = run("bash", "--norc", "-euc", script, "bash", FOLDER / "fenceline.bash", *words,
-                   cwd=folder or empty)
+        done = run("bash", "--norc", "-euc", script, "bash", (made or FOLDER) / "fenceline.bash",
+                   *words, cwd=folder or empty)
     if done.returncode:
         raise AssertionError(f"bash ended with {done.returncode}: {done.stdout}")
     return done.stdout.splitlines()
@@ -199,6 +200,71 @@ class FishTest(unittest.TestCase):
             self.assertEqual(complete("check --config rou"), ["routes.yaml"])
             self.assertEqual(complete("serve rou"), ["routes.yaml"])
             self.assertEqual(complete("version rou"), [])
+
+
+def option(*names, value="", choices=(), positional=""):
+    return {"long": [name[2:] for name in names if name.startswith("--")],
+            "short": [name[1:] for name in names if not name.startswith("--")],
+            "positional": positional, "value": value, "choices": list(choices),
+            "description": "It's [one] of: \\ $x", "required": False}
+
+
+def command(name, *options, commands=()):
+    return {"name": name, "description": f"Do {name}'s work: [all] $of it", "footer": "",
+            "options": list(options), "commands": list(commands)}
+
+
+class FormsTest(unittest.TestCase):
+    """Forms of a command line that fenceline may get: commands in commands, choices, quotes."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.made = Path(folder.name, "made")
+        tree = command("fenceline", option("--version"), commands=[
+            command("marks", option("--url", value="TEXT"), commands=[
+                command("show", option(positional="key", value="TEXT"),
+                        option("-o", "--output", value="TEXT", choices=("json", "text"))),
+                command("import", option(positional="file", value="FILE"))])])
+        program = Path(folder.name, "tree")
+        program.write_text("#!/bin/sh\ncat <<'END'\n" + json.dumps(tree) + "\nEND\n")
+        program.chmod(0o755)
+        done = run(sys.executable, "-B", ROOT / "packaging/manuals", program, "1.0", "M <m@x>",
+                   self.made)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_bash(self):
+        def complete(*words):
+            return complete_in_bash(*words, made=self.made, folder=ROOT)
+
+        self.assertEqual(complete("marks", ""), ["show", "import", "--url"])
+        self.assertEqual(complete("marks", "--url", ""), [])
+        self.assertEqual(complete("marks", "show", "-"), ["-o", "--output"])
+        self.assertEqual(complete("marks", "show", "-o", ""), ["json", "text"])
+        self.assertEqual(complete("marks", "show", "--output", "=", "t"), ["text"])
+        self.assertEqual(complete("marks", "show", "CHANGE"), [])
+        self.assertEqual(complete("marks", "import", "CHANGE"), ["CHANGELOG.md"])
+
+    def test_zsh_and_fish_can_read_them(self):
+        for shell, name in (("zsh", "_fenceline"), ("fish", "fenceline.fish")):
+            done = run(shell, "-n", self.made / name)
+            self.assertEqual((done.returncode, done.stdout), (0, ""))
+        script = 'source $argv[1]; complete -C "fenceline $argv[2]"'
+        for text, expected in (("marks ", ["import", "show"]), ("marks show -o ", ["json", "text"]),
+                               ("marks show --ou", ["--output"]), ("marks import CHANGE",
+                                                                   ["CHANGELOG.md"])):
+            done = run("fish", "--no-config", "-c", script, self.made / "fenceline.fish", text,
+                       cwd=ROOT)
+            self.assertEqual([line.split("\t")[0] for line in done.stdout.splitlines()], expected)
+
+    def test_page(self):
+        text = gzip.decompress((self.made / "fenceline.1.gz").read_bytes()).decode()
+        done = run("mandoc", "-Tlint", input=text)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        shown = re.sub(r".\x08", "", run("mandoc", "-Tutf8", input=text).stdout)
+        for line in ("fenceline marks show", "-o, --output TEXT", "It's [one] of: \\ $x",
+                     "One of json, text."):
+            self.assertIn(line, shown)
 
 
 class PageTest(unittest.TestCase):
