@@ -51,14 +51,16 @@ class Peer:
         return Load("GET", f"{self._prefix}/f{{}}", names)
 
 
-def fenceline(binary, tools):
+def fenceline(binary, tools, fenced=True):
     def start(folder, wrapper):
         # Only valgrind needs it, see openat2_under_valgrind.cc.
         preload = {"LD_PRELOAD": str(tools / "libbench_openat2.so")}
         under_valgrind = wrapper and os.path.basename(wrapper[0]) == "valgrind"
         return start_fenceline(binary, folder, wrapper,
                                environment=preload if under_valgrind else None)
-    return Peer("fenceline", start, "/fenced", TOKEN)
+    if fenced:
+        return Peer("fenceline", start, "/fenced", TOKEN)
+    return Peer("writes: off", start, "/free", TOKEN)
 
 
 def nginx():
@@ -78,7 +80,7 @@ def count(kind_name, peer, workload, tools, keep=None):
         few, few_s = _whole_run(kind, peer, workload, tools, folder / "few", kind.few)
         many, many_s = _whole_run(kind, peer, workload, tools, folder / "many", kind.many)
         if keep and kind.tool == "valgrind":
-            name = f"callgrind.{peer.name}.{workload.replace(' ', '-')}"
+            name = re.sub(r"\W+", "-", f"callgrind.{peer.name}.{workload}")
             shutil.copy(folder / "many/counted", keep / name)
     requests = kind.many - kind.few
     slope = {call: (many.get(call, 0) - few.get(call, 0)) / requests for call in {*few, *many}}

@@ -13,12 +13,12 @@ from servers import Failed
 
 
 def main(binary, tools, workload):
-    peer = counts.fenceline(binary, pathlib.Path(tools))
+    tools = pathlib.Path(tools).resolve()
+    peer = counts.fenceline(pathlib.Path(binary).resolve(), tools)
     ceilings = Ceilings()
     good = True
     for kind in counts.GATED:
-        one, text = ceilings.judge(workload, kind, counts.count(kind, peer, workload,
-                                                                pathlib.Path(tools)))
+        one, text = ceilings.judge(workload, kind, counts.count(kind, peer, workload, tools))
         print(text, flush=True)
         good &= one
     return 0 if good else 1

@@ -6,9 +6,9 @@
 //              [--method GET] [--names M] [--first F] [--body-bytes B] [--header 'Name: value']
 //              [--pause-ms W]
 //
-// {} in path and header is the number of the request, from F on, modulo M if M is not 0. When the
-// time is over, what is under way is finished and counted. A pause follows every answer, so that
-// the server has nothing left to do before the next request; it is for one connection only.
+// {} is the number of the request, from F on; in the path modulo M. When the time is over, what is
+// under way is finished and counted. A pause follows every answer, so that the server has nothing
+// left to do before the next request; it is for one connection only.
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -51,8 +51,8 @@ struct Plan {
         first(arguments.number("--first", 0)),
         pause_ms(static_cast<int>(arguments.number("--pause-ms", 0))),
         body(arguments.number("--body-bytes", 0), 'x') {
-    if (connections == 0 || (requests == 0) == (time.count() == 0)) {
-      throw std::runtime_error("give --connections, and --requests or --milliseconds");
+    if (connections == 0 || names == 0 || (requests == 0) == (time.count() == 0)) {
+      throw std::runtime_error("give --connections and --names, and --requests or --milliseconds");
     }
     if (pause_ms != 0 && connections != 1) {
       throw std::runtime_error("--pause-ms needs --connections 1");
@@ -60,8 +60,9 @@ struct Plan {
   }
 
   [[nodiscard]] std::string head(std::uint64_t index) const {
-    const std::string number = std::to_string(names == 0 ? first + index : (first + index) % names);
-    std::string text = method + " " + filled(path, number) + " HTTP/1.1\r\nHost: 127.0.0.1\r\n";
+    const std::uint64_t number = first + index;
+    std::string text = method + " " + filled(path, number % names) + " HTTP/1.1\r\n";
+    text += "Host: 127.0.0.1\r\n";
     if (!header.empty()) {
       text += filled(header, number) + "\r\n";
     }
@@ -71,9 +72,9 @@ struct Plan {
     return text + "\r\n";
   }
 
-  static std::string filled(std::string text, const std::string& number) {
+  static std::string filled(std::string text, std::uint64_t number) {
     if (const std::size_t at = text.find("{}"); at != std::string::npos) {
-      text.replace(at, 2, number);
+      text.replace(at, 2, std::to_string(number));
     }
     return text;
   }

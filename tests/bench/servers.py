@@ -113,12 +113,15 @@ class Server:
             return self.port and accepts(self.port)
         wait_for(f"{self.name} to serve", START_LIMIT_S, ready)
 
-    def cpu_ns(self):
-        """Nanoseconds of CPU of all its threads; exact, while /proc/PID/stat counts 4 ms ticks."""
-        total = 0
+    def processor_ns(self):
+        """(on a processor, waiting for one) of all its threads; exact, while /proc/PID/stat counts
+        ticks of 4 ms."""
+        on = waiting = 0
         for task in pathlib.Path(f"/proc/{self.pid}/task").iterdir():
-            total += int((task / "schedstat").read_text().split()[0])
-        return total
+            fields = (task / "schedstat").read_text().split()
+            on += int(fields[0])
+            waiting += int(fields[1])
+        return on, waiting
 
     def stop(self):
         """Ends it in order, so that valgrind and strace write what they counted."""
