@@ -3,6 +3,8 @@
 import counts
 from ceilings import Ceilings
 
+INSTRUCTION_GOALS = (0.6, 0.25)  # Now and stretch, in those of nginx.
+
 
 def run(report, options, binary, tools):
     if options.keep:
@@ -13,7 +15,8 @@ def run(report, options, binary, tools):
         for kind in counts.KINDS:
             if not options.wanted(f"{workload} {kind}"):
                 continue
-            counted = _compare(report, options, tools, workload, kind, ours, counts.nginx())
+            counted = _compare(report, options, tools, workload, kind, ours, counts.nginx(),
+                               INSTRUCTION_GOALS if kind == "instructions" else ())
             if options.record and kind in counts.GATED:
                 ceilings.record(workload, kind, counted)
     if options.wanted("PUT 1 KiB instructions writes: off"):
@@ -24,12 +27,10 @@ def run(report, options, binary, tools):
         print("recorded in tests/bench/ceilings.json")
 
 
-def _compare(report, options, tools, workload, kind, ours, theirs):
+def _compare(report, options, tools, workload, kind, ours, theirs, goals=()):
     counted = [counts.count(kind, peer, workload, tools, options.keep) for peer in (ours, theirs)]
     own, other = (each["total"] for each in counted)
-    report.count(workload, kind, own, other, theirs.name)
-    print(f"{workload}, {kind} per request: {own:,.2f}, {theirs.name} {other:,.2f}, ratio "
-          f"{own / other:.2f}", flush=True)
+    report.count(workload, kind, own, other, theirs.name, *goals)
     for peer, each in zip((ours, theirs), counted):
         calls = sorted((call, number) for call, number in each.items()
                        if call not in ("total", "instructions") and abs(number) >= 0.05)

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import statistics
 import subprocess
 import urllib.request
 
@@ -14,6 +15,8 @@ from servers import Failed, start_fenceline
 
 CONNECTIONS = 64
 NAMES = 4096
+# More than any run uses.
+MANY_TOKENS = 100_000_000
 KIB = 1024
 GOAL = 0.8
 WORKERS = os.cpu_count()
@@ -23,14 +26,14 @@ def run(report, options, binary, tools, folder):
     rows = ("durable PUT 1 KiB", "durable raises by GET", "durable raises by PUT 1 KiB")
     if not any(map(options.wanted, rows)):
         return
-    with places.mounted(places.EXT4_ON_DISK, folder) as point, \
+    with places.on_disk(options.disk, folder) as (point, kind), \
             start_fenceline(binary, point / "fenceline", calm.REAL_TIME, WORKERS) as server:
         bench = _Bench(options, tools, point, server)
         for name, measure in zip(rows, (bench.puts, bench.raises_by_get, bench.raises_by_put)):
             if not options.wanted(name):
                 continue
             outcome = rounds.calmly(measure, lambda: calm.probe(tools, point), calm.DISK_PROBES)
-            report.ratio("requests per second", f"{name}, ext4, beside {bench.peer}", outcome, GOAL,
+            report.ratio("requests per second", f"{name}, {kind}, beside {bench.peer}", outcome, GOAL,
                          None, lower_is_better=False)
 
 
@@ -66,22 +69,32 @@ class _Bench:
             self._tools, self._server.port, CONNECTIONS, requests=NAMES, first=self._tokens(NAMES))
 
     def _raises(self, load):
-        """Every request brings a higher token for its key, and each key comes again late."""
-        before = self._groups()
-        self._load(load)
-        after = self._groups()
-        if after[1] == before[1]:
-            raise Failed("the ledger committed nothing while tokens were raised")
-        group = max(1, round((after[0] - before[0]) / (after[1] - before[1])))
-        loop = ["bench_ledger_loop", "--path", self._point / "loop.db", "--group", group,
-                "--names", NAMES]
+        """Every request brings a higher token for its key, and each key comes again late.
+
+        The loop commits groups as large as those of the last run of fenceline.
+        """
+        groups = []
+
+        def run_server():
+            before = self._committed()
+            sample = self._load(load)
+            raises, commits = (now - then for now, then in zip(self._committed(), before))
+            if commits == 0:
+                raise Failed("the ledger committed nothing while tokens were raised")
+            groups.append(max(1, round(raises / commits)))
+            return sample
 
         def run_loop():
-            return self._tool(*loop, "--first", self._tokens(10_000_000))
-        self.peer = f"a loop of SQLite commits of {group} raises"
-        return rounds.compare(lambda: self._load(load), run_loop, self._options.rounds)
+            return self._tool("bench_ledger_loop", "--path", self._point / "loop.db",
+                              "--group", groups[-1], "--names", NAMES,
+                              "--first", self._tokens(MANY_TOKENS))
+        run_server()
+        outcome = rounds.compare(run_server, run_loop, self._options.rounds)
+        self.peer = (f"a loop of SQLite commits of {round(statistics.median(groups))} raises, as "
+                     "fenceline")
+        return outcome
 
-    def _groups(self):
+    def _committed(self):
         """(raises, commits) of the ledger since the start."""
         url = f"http://127.0.0.1:{self._server.admin_port}/metrics"
         with urllib.request.urlopen(url, timeout=10) as answer:
@@ -97,7 +110,7 @@ class _Bench:
 
     def _load(self, load):
         done = load.run(self._tools, self._server.port, CONNECTIONS,
-                        milliseconds=self._options.milliseconds, first=self._tokens(10_000_000),
+                        milliseconds=self._options.milliseconds, first=self._tokens(MANY_TOKENS),
                         wrapper=calm.REAL_TIME)
         return rounds.Sample(done["requests"] / done["seconds"], None)
 

@@ -25,7 +25,7 @@
 namespace fenceline::bench {
 namespace {
 
-void check(long result, const char* what) {
+void check(std::int64_t result, const char* what) {
   if (result < 0) {
     throw std::system_error(errno, std::generic_category(), what);
   }

@@ -23,6 +23,7 @@
 #include <deque>
 #include <exception>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -150,12 +151,13 @@ class Run {
     if (count == 0) {
       throw std::runtime_error(fmt::format("no answer for {} ms", kSilenceMs));
     }
-    for (int i = 0; i < count; ++i) {
-      const std::size_t index = events[i].data.u64;
-      if ((events[i].events & EPOLLOUT) != 0) {
+    const auto ready = static_cast<std::size_t>(std::max(count, 0));
+    for (const epoll_event& event : std::span(events).first(ready)) {
+      const std::size_t index = event.data.u64;
+      if ((event.events & EPOLLOUT) != 0) {
         flush(index, true);
       }
-      if ((events[i].events & ~EPOLLOUT) != 0 && connections_[index].receive()) {
+      if ((event.events & ~EPOLLOUT) != 0 && connections_[index].receive()) {
         finish(index);
       }
     }

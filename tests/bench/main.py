@@ -47,6 +47,10 @@ def arguments():
     parser.add_argument("--keys", type=int, default=10_000_000, help="of --scale (10000000)")
     parser.add_argument("--quick", action="store_true",
                         help="3 rounds of half a second, 1 million keys: to see that it works")
+    parser.add_argument("--disk", type=pathlib.Path, metavar="FOLDER",
+                        help="with --durable: measure in a new folder below this one instead of on an "
+                             "image, which is reached through kernel threads that have to wait for "
+                             "their turn on a busy machine")
     parser.add_argument("--anyway", action="store_true",
                         help="print what is too noisy all the same, marked; the status stays 2")
     parser.add_argument("--record", action="store_true",

@@ -7,23 +7,27 @@
 #include <linux/openat2.h>
 #include <sys/syscall.h>
 
+#include <array>
 #include <cstdarg>
+#include <cstdint>
 
-extern "C" long syscall(long number, ...) noexcept {
-  using Syscall = long (*)(long, ...);
+extern "C" std::int64_t syscall(std::int64_t number, ...) noexcept {
+  using Syscall = std::int64_t (*)(std::int64_t, ...);
   static const auto real = reinterpret_cast<Syscall>(::dlsym(RTLD_NEXT, "syscall"));
   va_list list;
   va_start(list, number);
-  long arguments[6];
-  for (long& argument : arguments) {
-    argument = va_arg(list, long);
+  if (number == SYS_openat2) {
+    const int directory = va_arg(list, int);
+    const char* const path = va_arg(list, const char*);
+    const auto* const how = va_arg(list, const open_how*);
+    va_end(list);
+    return ::openat(directory, path, static_cast<int>(how->flags) | O_NOFOLLOW,
+                    static_cast<mode_t>(how->mode));
+  }
+  std::array<std::int64_t, 6> all{};
+  for (std::int64_t& one : all) {
+    one = va_arg(list, std::int64_t);
   }
   va_end(list);
-  if (number == SYS_openat2) {
-    const auto* how = reinterpret_cast<const open_how*>(arguments[2]);
-    return ::openat(static_cast<int>(arguments[0]), reinterpret_cast<const char*>(arguments[1]),
-                    static_cast<int>(how->flags) | O_NOFOLLOW, static_cast<mode_t>(how->mode));
-  }
-  return real(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
-              arguments[5]);
+  return real(number, all[0], all[1], all[2], all[3], all[4], all[5]);
 }

@@ -49,6 +49,17 @@ def mounted(kind, folder):
 
 
 @contextlib.contextmanager
+def on_disk(disk, folder):
+    """(a folder whose fsync reaches a disk, what its file system is): in `disk` if given."""
+    if disk:
+        with tempfile.TemporaryDirectory(prefix="fenceline-bench-", dir=disk) as name:
+            yield pathlib.Path(name), f"{_run('stat', '-f', '-c', '%T', name)} of {disk}"
+    else:
+        with mounted(EXT4_ON_DISK, folder) as point:
+            yield point, "ext4"
+
+
+@contextlib.contextmanager
 def _mount(point, *arguments):
     point.mkdir()
     _run("mount", *arguments, point)
@@ -84,3 +95,4 @@ def _run(*command):
                           check=False)
     if done.returncode != 0:
         raise Failed(f"{' '.join(map(str, command))}: {done.stderr.strip()}")
+    return done.stdout.strip()

@@ -35,9 +35,15 @@ class Report:
         print(f"{name}: ratio {outcome.ratio:.2f} ({spread}), goal {wanted}: {verdict}; {unit}: "
               f"{ours} and {theirs}", flush=True)
 
-    def count(self, workload, kind, ours, theirs, peer):
-        self._counts.append((workload, kind, _number(ours), f"{_number(theirs)} ({peer})",
-                             f"{ours / theirs:.2f}"))
+    def count(self, workload, kind, ours, theirs, peer, goal=None, stretch=None):
+        """A pair of counts per request. The goal, if there is one, is at most this ratio."""
+        ratio = ours / theirs
+        wanted = f"≤ {goal:g}, stretch {stretch:g}" if goal else ""
+        verdict = ("yes" if ratio <= goal else "no") if goal else ""
+        self._counts.append((f"{workload}, beside {peer}", kind, _number(ours), _number(theirs),
+                             f"{ratio:.2f}", wanted, verdict))
+        print(f"{workload}, {kind} per request: {_number(ours)}, {peer} {_number(theirs)}, ratio "
+              f"{ratio:.2f}" + (f", goal {wanted}: {verdict}" if goal else ""), flush=True)
 
     def fact(self, name, value, note):
         self._facts.append((name, value, note))
@@ -50,8 +56,8 @@ class Report:
             parts.append(_table(("what", "unit", "fenceline", "peer", "ratio", "lowest to highest",
                                  "goal", "reached"), self._ratios))
         if self._counts:
-            parts.append(_table(("per request", "count", "fenceline", "peer", "ratio"),
-                                self._counts))
+            parts.append(_table(("per request", "count", "fenceline", "peer", "ratio", "goal",
+                                 "reached"), self._counts))
         if self._facts:
             parts.append(_table(("what", "measured", "of"), self._facts))
         return "\n\n".join(parts) + "\n"

@@ -85,6 +85,14 @@ class ReportTest(unittest.TestCase):
         self.assertIn("starved", said)
         self.assertNotIn("0.12", said + report.markdown("bench", {}))
 
+    def test_a_count_is_judged_by_its_goal(self):
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            Report().count("GET", "instructions", 61, 100, "nginx", 0.6, 0.25)
+            Report().count("GET", "instructions", 60, 100, "nginx", 0.6, 0.25)
+            Report().count("GET", "system calls", 60, 100, "nginx")
+        self.assertEqual([line.rpartition(": ")[2] for line in said.getvalue().splitlines()],
+                         ["no", "yes", "60.0, nginx 100, ratio 0.60"])
+
     def test_with_anyway_it_is_told_and_marked_and_still_refused(self):
         report, said = self.tell(Outcome(0.123, 0, 1, 1, 1, "starved"), anyway=True)
         self.assertEqual(report.refused, ["GET"])

@@ -30,9 +30,9 @@ def run(report, options, binary, tools, folder):
                     f"{keys}, filled in the order of the keys")
         report.fact("start of the ledger", f"{ledger['open_ms']:.0f} ms",
                     f"{keys}, until the first answer, file not in the page cache")
-        report.fact("look-up in the ledger, first pass", f"{ledger['find_cold_us']:.1f} us",
+        report.fact("look-up in the ledger, first pass", f"{ledger['find_cold_us']:.1f} µs",
                     f"{keys}, what is in the page cache is chance")
-        report.fact("look-up in the ledger, page cache", f"{ledger['find_us']:.1f} us", keys)
+        report.fact("look-up in the ledger, page cache", f"{ledger['find_us']:.1f} µs", keys)
         report.fact("memory of the open ledger", f"{ledger['resident_mib']:.1f} MiB", keys)
     if options.wanted("idle connections"):
         _idle(report, binary, folder)
