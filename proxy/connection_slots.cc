@@ -20,7 +20,7 @@ bool LiveConnections::wait_until_none(base::Milliseconds longest) {
 }
 
 bool Slots::take() {
-  if (taken_.fetch_add(1, std::memory_order_relaxed) < limit_) {
+  if (taken_.fetch_add(1, std::memory_order_relaxed) < limit_.load(std::memory_order_relaxed)) {
     return true;
   }
   give_back();

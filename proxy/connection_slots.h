@@ -31,12 +31,15 @@ class Slots {
  public:
   explicit Slots(std::size_t limit) : limit_(limit) {}
 
+  /// Changes the number of places. Above a lower one, those that are taken stay taken.
+  void set_limit(std::size_t limit) { limit_.store(limit, std::memory_order_relaxed); }
+
   /// Takes one place. False if all are taken.
   bool take();
   void give_back() { taken_.fetch_sub(1, std::memory_order_relaxed); }
 
  private:
-  std::size_t limit_;
+  std::atomic<std::size_t> limit_;
   std::atomic<std::size_t> taken_{0};
 };
 

@@ -89,6 +89,22 @@ base::Awaitable<void> Core::turn_wheel() {
   }
 }
 
+void Core::adopt(const std::shared_ptr<const ListenerOptions>& next) {
+  for (Session& session : sessions_) {
+    if (session.listener_name() == next->name) {
+      session.adopt(next);
+    }
+  }
+}
+
+void Core::retire(std::string_view listener) {
+  for (Session& session : sessions_) {
+    if (session.listener_name() == listener) {
+      session.retire();
+    }
+  }
+}
+
 void Core::drain() {
   shared_.draining = true;
   for (Session& session : sessions_) {

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <memory>
+#include <string_view>
 #include <thread>
 
 #include "base/async.h"
@@ -53,6 +55,13 @@ class Core {
   /// Takes a new session into `drain` and `abort_sessions`, until it is destroyed. Also keeps the
   /// wheel turning.
   void add(Session& session);
+
+  /// The options of the listener `next->name` have been replaced: its sessions follow, each with
+  /// its next request.
+  void adopt(const std::shared_ptr<const ListenerOptions>& next);
+
+  /// The listener is gone: its sessions end, each with its next answer.
+  void retire(std::string_view listener);
 
   /// Takes nothing new: idle sessions close now, busy ones after their answer.
   void drain();

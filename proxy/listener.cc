@@ -27,6 +27,7 @@ using boost::system::error_code;
 
 // Connections that wait are taken together, but those that are served get their turn in between.
 constexpr int kBatch = 64;
+constexpr int kMostWaiting = 4096;  // The backlog.
 constexpr std::chrono::milliseconds kPause{200};
 // Clients that are read a 503 to, each for up to the linger time; a flood above that is cut off.
 constexpr std::size_t kMaxRefusals = 64;
@@ -50,12 +51,13 @@ std::string text_of(const sockaddr_storage& address) {
 /// One connection with its place in the counts; the place is given back last.
 class Connection {
  public:
-  Connection(std::shared_ptr<ListenerState> state, Core& core, Admission admission,
-             std::unique_ptr<Transport> transport)
+  Connection(std::shared_ptr<ListenerState> state, std::shared_ptr<const ListenerOptions> options,
+             Core& core, Admission admission, std::unique_ptr<Transport> transport)
       : state_(std::move(state)),
         core_(core),
         admission_(admission),
-        session_(std::in_place, std::move(transport), state_->options, core.shared(), admission) {
+        session_(std::in_place, std::move(transport), std::move(options), core.shared(),
+                 admission) {
     state_->live.enter();
     observe(&ServerObserver::connection_opened);
     core_.add(*session_);
@@ -74,7 +76,7 @@ class Connection {
  private:
   void observe(void (ServerObserver::*event)(std::string_view)) {
     if (admission_ == Admission::kServe) {
-      (core_.shared().observer.*event)(state_->options.name);
+      (core_.shared().observer.*event)(state_->name);
     }
   }
 
@@ -90,17 +92,14 @@ Awaitable<void> run_session(std::unique_ptr<Connection> connection) {
 
 }  // namespace
 
-ListenerState::ListenerState(ListenerOptions wanted, std::shared_ptr<TlsContext> identity,
-                             LiveConnections& all)
-    : options(std::move(wanted)),
-      tls(std::move(identity)),
-      live(all),
-      connections(options.max_connections),
-      refusals(kMaxRefusals) {}
+ListenerState::ListenerState(std::string called, std::size_t max_connections, LiveConnections& all)
+    : name(std::move(called)), live(all), connections(max_connections), refusals(kMaxRefusals) {}
 
-Listener::Listener(Core& core, std::shared_ptr<ListenerState> state, base::UniqueFd socket)
+Listener::Listener(Core& core, std::shared_ptr<ListenerState> state, ListenerSetup setup,
+                   base::UniqueFd socket)
     : core_(core),
       state_(std::move(state)),
+      setup_(std::move(setup)),
       // Asio keeps the protocol for opening sockets only: v4 fits v6 too.
       acceptor_(core.context(), boost::asio::ip::tcp::v4(), socket.get()),
       pause_(core.context()) {
@@ -108,9 +107,9 @@ Listener::Listener(Core& core, std::shared_ptr<ListenerState> state, base::Uniqu
 }
 
 void Listener::start() {
-  boost::asio::co_spawn(core_.context(), run(), [core = &core_](const std::exception_ptr& thrown) {
-    core->report(thrown);
-  });
+  boost::asio::co_spawn(
+      core_.context(), run(shared_from_this()),
+      [core = &core_](const std::exception_ptr& thrown) { core->report(thrown); });
 }
 
 void Listener::close() {
@@ -119,7 +118,19 @@ void Listener::close() {
   pause_.cancel();
 }
 
-Awaitable<void> Listener::run() {
+void Listener::close_after_those_that_wait() {
+  Next next = Next::kGoOn;
+  for (int i = 0; i < kMostWaiting / kBatch && next == Next::kGoOn && acceptor_.is_open(); ++i) {
+    next = accept_batch();
+  }
+  close();
+}
+
+Awaitable<void> Listener::run(std::shared_ptr<Listener> self) {
+  co_await self->accept_until_closed();
+}
+
+Awaitable<void> Listener::accept_until_closed() {
   error_code error;
   auto token = boost::asio::redirect_error(kAwait, error);
   while (acceptor_.is_open()) {
@@ -146,7 +157,7 @@ Listener::Next Listener::accept_batch() {
       continue;
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      return Next::kGoOn;
+      return Next::kIdle;
     }
     // Errors of the connection itself are its own affair (accept(2)); the next one may be fine.
     const int reason = errno;
@@ -161,8 +172,7 @@ Listener::Next Listener::accept_batch() {
 }
 
 Listener::Next Listener::refused(int reason) {
-  core_.shared().observer.accept_paused(state_->options.name,
-                                        std::generic_category().message(reason));
+  core_.shared().observer.accept_paused(state_->name, std::generic_category().message(reason));
   return Next::kPause;
 }
 
@@ -171,7 +181,7 @@ void Listener::admit(base::UniqueFd fd, std::string peer) {
     serve(std::move(fd), std::move(peer), Admission::kServe);
     return;
   }
-  core_.shared().observer.connection_refused(state_->options.name);
+  core_.shared().observer.connection_refused(state_->name);
   if (state_->refusals.take()) {
     serve(std::move(fd), std::move(peer), Admission::kRefuse);
   }
@@ -179,18 +189,19 @@ void Listener::admit(base::UniqueFd fd, std::string peer) {
 
 void Listener::serve(base::UniqueFd fd, std::string peer, Admission admission) {
   TransportOptions options{.timers = core_.shared().timers,
-                           .write_idle = state_->options.timeouts.write_idle,
+                           .write_idle = setup_.options->timeouts.write_idle,
                            .peer = std::move(peer)};
   Result<std::unique_ptr<Transport>> transport =
-      state_->tls == nullptr
+      setup_.tls == nullptr
           ? make_plain_transport(core_.context(), std::move(fd), std::move(options))
-          : make_tls_transport(core_.context(), std::move(fd), state_->tls, std::move(options));
+          : make_tls_transport(core_.context(), std::move(fd), setup_.tls, std::move(options));
   if (!transport) {
     (admission == Admission::kServe ? state_->connections : state_->refusals).give_back();
-    core_.shared().observer.accept_paused(state_->options.name, transport.error().detail);
+    core_.shared().observer.accept_paused(state_->name, transport.error().detail);
     return;
   }
-  auto connection = std::make_unique<Connection>(state_, core_, admission, std::move(*transport));
+  auto connection =
+      std::make_unique<Connection>(state_, setup_.options, core_, admission, std::move(*transport));
   boost::asio::co_spawn(
       core_.context(), run_session(std::move(connection)),
       [core = &core_](const std::exception_ptr& thrown) { core->report(thrown); });

@@ -18,7 +18,7 @@ constexpr std::size_t kGrowth = 4;
 void RequestBody::begin(RequestParser& parser) {
   parser_ = &parser;
   read_bytes_ = ReadBuffer::kIdleBytes;
-  idle_limit_ = timeouts_.body_idle;
+  idle_limit_ = timeouts_->body_idle;
   received_bytes_ = 0;
   continue_pending_ = parser.head().expects_continue && !parser.body_finished();
   draining_ = false;
@@ -106,7 +106,8 @@ Awaitable<Result<void>> RequestBody::receive() {
   // Only a read that filled its room earns a larger one: a client that declares a large body and
   // does not send it costs no memory.
   if (*count == room.size()) {
-    read_bytes_ = std::max(read_bytes_, std::min(read_bytes_ * kGrowth, limits_.body_buffer_bytes));
+    read_bytes_ =
+        std::max(read_bytes_, std::min(read_bytes_ * kGrowth, limits_->body_buffer_bytes));
   }
   co_return Result<void>();
 }
@@ -125,8 +126,8 @@ void RequestBody::skip_buffered() {
 
 Awaitable<bool> RequestBody::drain() {
   draining_ = true;
-  const std::uint64_t end = received_bytes_ + limits_.drain_bytes;
-  transport_.start_deadline(timeouts_.linger);
+  const std::uint64_t end = received_bytes_ + limits_->drain_bytes;
+  transport_.start_deadline(timeouts_->linger);
   while (!finished() && received_bytes_ <= end) {
     const auto piece = co_await read();
     if (!piece) {

@@ -20,7 +20,13 @@ class RequestBody final : public base::BodySource {
   /// All arguments belong to the session and outlive the body.
   RequestBody(Transport& transport, ReadBuffer& buffer, const SessionTimeouts& timeouts,
               const SessionLimits& limits)
-      : transport_(transport), buffer_(buffer), timeouts_(timeouts), limits_(limits) {}
+      : transport_(transport), buffer_(buffer), timeouts_(&timeouts), limits_(&limits) {}
+
+  /// From the next request on, these count. They outlive the body, or the next call of this.
+  void follow(const SessionTimeouts& timeouts, const SessionLimits& limits) {
+    timeouts_ = &timeouts;
+    limits_ = &limits;
+  }
 
   /// Starts on the body of the head that `parser` has just read.
   void begin(RequestParser& parser);
@@ -59,8 +65,8 @@ class RequestBody final : public base::BodySource {
 
   Transport& transport_;
   ReadBuffer& buffer_;
-  const SessionTimeouts& timeouts_;
-  const SessionLimits& limits_;
+  const SessionTimeouts* timeouts_;
+  const SessionLimits* limits_;
   RequestParser* parser_ = nullptr;
   std::size_t read_bytes_ = ReadBuffer::kIdleBytes;  ///< The size of the next read; it grows.
   std::uint64_t received_bytes_ = 0;                 ///< Content, without chunk framing.

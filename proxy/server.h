@@ -31,8 +31,21 @@ class Server {
   virtual ~Server() = default;
 
   /// The port of a listener, also where the system chose it; 0 if no listener has this name.
-  /// Thread-safe.
+  /// Thread-safe, but not while `replace_listeners` runs.
   [[nodiscard]] virtual std::uint16_t port(std::string_view listener) const = 0;
+
+  /// Replaces all listeners by `listeners`, matched by name, while the server serves.
+  /// Does: first what can fail: reads the certificates, listens on addresses that are new. Then, on
+  /// each core in one step: requests whose first byte has not come follow the new options, on new
+  /// and on open connections; those that run end under the options they began with. A listener with
+  /// the same address (port 0 is the same as port 0) and `all_cores` keeps its sockets. Otherwise,
+  /// and when TLS is turned on or off, or the name is gone, its open connections end: idle ones
+  /// now, others with their next answer. Connections that waited to be accepted are not reset.
+  /// Success: all cores have switched. Failure: as `start_server`, and nothing has changed.
+  /// Ownership: options that are replaced, with their `owner`, are let go when the last request
+  /// under them has ended. Blocks for as long as the cores need to get to it. From one thread at a
+  /// time, not from a core's, and not while `stop` runs; after `stop` it fails.
+  virtual base::Result<void> replace_listeners(std::vector<ListenerOptions> listeners) = 0;
 
   /// Stops gracefully and waits for it.
   /// Does: no new connections; idle ones close at once; busy ones finish their request and answer

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -48,9 +49,12 @@ struct ListenerOptions {
   std::string name;                   ///< Unique: metric label and log field.
   std::string address = "127.0.0.1";  ///< IPv4 or IPv6, numeric.
   std::uint16_t port = 0;             ///< 0: the system chooses, see `Server::port`.
-  Handler* handler = nullptr;         ///< Must outlive the server.
-  std::optional<TlsFiles> tls;        ///< Left out: plain HTTP.
-  bool all_cores = true;              ///< False: core 0 alone, enough for the admin listener.
+  Handler* handler = nullptr;         ///< Must outlive the server, unless `owner` keeps it.
+  /// What the handler is part of. Kept until no session follows these options any more; may be
+  /// null. The last one to let go may be any core's thread.
+  std::shared_ptr<const void> owner;
+  std::optional<TlsFiles> tls;  ///< Left out: plain HTTP.
+  bool all_cores = true;        ///< False: core 0 alone, enough for the admin listener.
   /// Open connections at one time, over all cores; above it clients are answered 503.
   std::size_t max_connections = 10'000;
   SessionTimeouts timeouts;

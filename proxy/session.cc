@@ -17,18 +17,19 @@ using base::Result;
 
 }  // namespace
 
-Session::Session(std::unique_ptr<Transport> transport, const ListenerOptions& listener,
-                 SessionShared& shared, Admission admission)
+Session::Session(std::unique_ptr<Transport> transport,
+                 std::shared_ptr<const ListenerOptions> listener, SessionShared& shared,
+                 Admission admission)
     : transport_(std::move(transport)),
-      listener_(listener),
+      listener_(std::move(listener)),
       shared_(shared),
       admission_(admission),
-      body_(*transport_, buffer_, listener_.timeouts, listener_.limits) {
-  parser_.emplace(listener_.limits.head);
+      body_(*transport_, buffer_, listener_->timeouts, listener_->limits) {
+  parser_.emplace(listener_->limits.head);
 }
 
 Awaitable<void> Session::run() {
-  transport_->start_deadline(listener_.timeouts.head);
+  transport_->start_deadline(listener_->timeouts.head);
   const auto secured = co_await transport_->handshake();
   transport_->stop_deadline();
   if (!secured) {
@@ -72,7 +73,7 @@ Awaitable<base::Reply> Session::call_handler() {
                     .peer = transport_->peer(),
                     .request_id = request_id_.view(),
                     .timers = shared_.timers};
-    auto reply = co_await listener_.handler->handle(request);
+    auto reply = co_await listener_->handler->handle(request);
     co_return reply;
   } catch (const std::exception& thrown) {
     what = thrown.what();
@@ -98,7 +99,8 @@ Awaitable<bool> Session::answer(base::Reply reply) {
   ReplyContext context;
   context.method = head.method;
   context.minor_version = head.minor_version;
-  context.keep_alive = head.keep_alive && rest != Rest::kClose && !broken_ && !shared_.draining;
+  context.keep_alive =
+      head.keep_alive && rest != Rest::kClose && !broken_ && !retired_ && !shared_.draining;
   context.date = date();
 
   std::string scratch = shared_.scratch.take();
@@ -112,11 +114,12 @@ Awaitable<bool> Session::answer(base::Reply reply) {
   if (keep && rest == Rest::kDrain) {
     keep = co_await body_.drain();
   }
+  keep = keep && !retired_;
   if (!keep) {
-    const SessionTimeouts& timeouts = listener_.timeouts;
+    const SessionTimeouts& timeouts = listener_->timeouts;
     const base::Milliseconds patience =
         rest == Rest::kNone ? std::min(timeouts.close, timeouts.linger) : timeouts.linger;
-    co_await close_after_answer(*transport_, patience, listener_.limits.linger_bytes);
+    co_await close_after_answer(*transport_, patience, listener_->limits.linger_bytes);
   }
   co_return keep;
 }
@@ -135,7 +138,7 @@ Session::Rest Session::settle_body() {
   // be of any size: neither can be waited for.
   const std::optional<std::uint64_t> remaining = body_.remaining_bytes();
   const bool drainable = !body_.failed() && !body_.continue_pending() && remaining &&
-                         *remaining <= listener_.limits.drain_bytes;
+                         *remaining <= listener_->limits.drain_bytes;
   return drainable ? Rest::kDrain : Rest::kClose;
 }
 
@@ -154,8 +157,8 @@ Awaitable<void> Session::refuse(base::Error error) {
   shared_.scratch.give_back(std::move(scratch));
   finish(written);
   if (written.complete) {
-    co_await close_after_answer(*transport_, listener_.timeouts.linger,
-                                listener_.limits.linger_bytes);
+    co_await close_after_answer(*transport_, listener_->timeouts.linger,
+                                listener_->limits.linger_bytes);
   }
 }
 
@@ -165,11 +168,33 @@ void Session::drain() {
   }
 }
 
+void Session::adopt(std::shared_ptr<const ListenerOptions> next) {
+  if (idle_) {
+    follow(std::move(next));
+  } else {
+    next_ = std::move(next);
+  }
+}
+
+void Session::retire() {
+  retired_ = true;
+  if (!first_) {
+    drain();
+  }
+}
+
+void Session::follow(std::shared_ptr<const ListenerOptions> options) {
+  listener_ = std::move(options);
+  next_.reset();
+  body_.follow(listener_->timeouts, listener_->limits);
+  parser_.emplace(listener_->limits.head);
+}
+
 void Session::finish(const WrittenReply& written) {
   if (written.replaced) {
     shared_.observer.bug(request_id_.view(), "a reply broke a rule and went out as 500");
   }
-  shared_.observer.request_finished({.listener = listener_.name,
+  shared_.observer.request_finished({.listener = listener_->name,
                                      .peer = transport_->peer(),
                                      .request_id = request_id_.view(),
                                      .status = written.status,

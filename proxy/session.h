@@ -43,8 +43,8 @@ enum class Admission : std::uint8_t { kServe, kRefuse };
 class Session : public boost::intrusive::list_base_hook<
                     boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
-  /// `listener` and `shared` outlive the session.
-  Session(std::unique_ptr<Transport> transport, const ListenerOptions& listener,
+  /// `shared` outlives the session.
+  Session(std::unique_ptr<Transport> transport, std::shared_ptr<const ListenerOptions> listener,
           SessionShared& shared, Admission admission);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -56,6 +56,16 @@ class Session : public boost::intrusive::list_base_hook<
   /// The server stops: an idle connection closes now, a busy one after its answer
   /// (`SessionShared::draining` is set before).
   void drain();
+
+  /// The options of the listener have been replaced: from the next request on, these count. A
+  /// request whose first byte is there ends under those that it began with.
+  void adopt(std::shared_ptr<const ListenerOptions> next);
+
+  /// The listener is gone: a connection between two requests closes now, any other, also one whose
+  /// first request is on its way, after its next answer.
+  void retire();
+
+  [[nodiscard]] const std::string& listener_name() const { return listener_->name; }
 
   /// Closes now. A handler that runs is not interrupted, but reads and writes nothing any more.
   void abort() { transport_->close(); }
@@ -72,6 +82,8 @@ class Session : public boost::intrusive::list_base_hook<
   void finish(const WrittenReply& written);
   [[nodiscard]] std::string_view date();
 
+  void follow(std::shared_ptr<const ListenerOptions> options);
+
   // In session_head.cc.
   base::Awaitable<base::Result<bool>> receive_head();
   bool start_request();
@@ -80,7 +92,8 @@ class Session : public boost::intrusive::list_base_hook<
   static tl::unexpected<base::Error> late_head(const base::Error& error);
 
   std::unique_ptr<Transport> transport_;
-  const ListenerOptions& listener_;
+  std::shared_ptr<const ListenerOptions> listener_;  ///< Of the request that runs.
+  std::shared_ptr<const ListenerOptions> next_;      ///< Of those that follow; null: the same.
   SessionShared& shared_;
   Admission admission_;
   ReadBuffer buffer_;
@@ -89,8 +102,9 @@ class Session : public boost::intrusive::list_base_hook<
   base::RequestId request_id_;
   base::MonotonicTime started_;
   std::size_t head_bytes_ = 0;  ///< Of the current request; 0 before its head is complete.
-  bool first_ = true;           ///< Nothing has been received yet.
+  bool first_ = true;           ///< No request has been received yet.
   bool idle_ = false;           ///< Waits for the first byte of a request.
+  bool retired_ = false;        ///< No request after this one.
   bool broken_ = false;         ///< The handler threw: its request's state is unknown.
 };
 

@@ -31,7 +31,7 @@ Awaitable<Result<bool>> Session::receive_head() {
       co_return false;
     }
     if (!buffer_.empty() && !head_is_timed) {
-      transport_->start_deadline(listener_.timeouts.head);
+      transport_->start_deadline(listener_->timeouts.head);
       head_is_timed = true;
     }
     const std::span<char> room = prepare_for_head();
@@ -55,18 +55,19 @@ Awaitable<Result<bool>> Session::receive_head() {
 /// Everything that ends with one request and begins with the next. True if the head's time runs
 /// from now on; false if there is time until its first byte.
 bool Session::start_request() {
-  if (head_bytes_ > ReadBuffer::kIdleBytes) {
-    parser_.emplace(listener_.limits.head);  // Gives back the memory of a large head.
+  if (next_ != nullptr) {
+    follow(std::move(next_));
+  } else if (head_bytes_ > ReadBuffer::kIdleBytes) {
+    parser_.emplace(listener_->limits.head);  // Gives back the memory of a large head.
   } else {
     parser_->reset();
   }
   head_bytes_ = 0;
   request_id_ = base::RequestId();
   buffer_.shrink();
-  const auto& timeouts = listener_.timeouts;
+  const auto& timeouts = listener_->timeouts;
   const bool waits_for_more = !first_ && buffer_.empty();
   transport_->start_deadline(waits_for_more ? timeouts.keep_alive_idle : timeouts.head);
-  first_ = false;
   return !waits_for_more;
 }
 
@@ -83,6 +84,7 @@ Result<bool> Session::parse_buffered_head() {
   }
   head_bytes_ = **size;
   buffer_.consume(head_bytes_);
+  first_ = false;
   started_ = shared_.clock.now();
   return true;
 }
@@ -91,7 +93,7 @@ std::span<char> Session::prepare_for_head() {
   if (buffer_.size() < buffer_.capacity()) {
     return buffer_.prepare(buffer_.capacity());
   }
-  const std::size_t largest = listener_.limits.head.max_head_bytes + kHeadSlackBytes;
+  const std::size_t largest = listener_->limits.head.max_head_bytes + kHeadSlackBytes;
   return buffer_.prepare(std::clamp(buffer_.capacity() * 2, ReadBuffer::kIdleBytes,
                                     std::max(largest, ReadBuffer::kIdleBytes)));
 }
