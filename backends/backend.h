@@ -108,6 +108,11 @@ class Backend {
 
   /// Nothing while writes are taken; otherwise why not, for `/readyz` and the admin API.
   [[nodiscard]] virtual std::optional<std::string> out_of_service() const = 0;
+
+  /// Nothing while the place that was named at the opening still leads to the store that is open;
+  /// otherwise a sentence for `/readyz`: it was deleted, moved or replaced behind our back. Reads
+  /// and writes are not affected by what this says. Thread-safe; may block for a metadata lookup.
+  [[nodiscard]] virtual std::optional<std::string> displaced() const { return std::nullopt; }
 };
 
 }  // namespace fenceline::backends

@@ -38,7 +38,8 @@ base::Awaitable<Result<std::string>> list_on_pool(std::shared_ptr<Store> store,
 
 class FilesBackend final : public Backend {
  public:
-  explicit FilesBackend(std::shared_ptr<Store> store) : store_(std::move(store)) {}
+  FilesBackend(std::shared_ptr<Store> store, std::string root)
+      : store_(std::move(store)), root_(std::move(root)) {}
 
   [[nodiscard]] Capabilities capabilities() const override {
     if (store_->durable()) {
@@ -107,6 +108,10 @@ class FilesBackend final : public Backend {
     return store_->service.reason();
   }
 
+  [[nodiscard]] std::optional<std::string> displaced() const override {
+    return files::displaced_root(root_, store_->directory);
+  }
+
  private:
   base::Awaitable<Result<Reply>> read_directory(ResourceRequest request,
                                                 OpenedResource& directory) {
@@ -129,6 +134,7 @@ class FilesBackend final : public Backend {
   }
 
   std::shared_ptr<Store> store_;
+  const std::string root_;
 };
 
 }  // namespace
@@ -144,8 +150,8 @@ Result<std::unique_ptr<Backend>> open_files_backend(FilesOptions options) {
   if (!opened) {
     return tl::unexpected(std::move(opened.error()));
   }
-  return std::make_unique<FilesBackend>(
-      std::make_shared<Store>(options, *std::move(opened), nonce));
+  return std::make_unique<FilesBackend>(std::make_shared<Store>(options, *std::move(opened), nonce),
+                                        options.root);
 }
 
 }  // namespace fenceline::backends

@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "backends/files/metadata.h"
@@ -209,6 +210,25 @@ Result<RootDirectory> open_root(Syscalls& calls, const std::string& path, bool d
                        .temporary = *std::move(temporary),
                        .lock = *std::move(lock),
                        .device = status.st_dev};
+}
+
+std::optional<std::string> displaced_root(const std::string& path, const RootDirectory& opened) {
+  struct stat now {};
+  if (::stat(path.c_str(), &now) != 0) {
+    return fmt::format(
+        "the files root \"{}\" was deleted or moved while it was served ({}); put it back, or stop "
+        "the server, see to the files, and start it",
+        path, std::generic_category().message(errno));
+  }
+  struct stat then {};
+  if (::fstat(opened.root->get(), &then) != 0 || now.st_dev != then.st_dev ||
+      now.st_ino != then.st_ino) {
+    return fmt::format(
+        "the files root \"{}\" was replaced while it was served: the directory that was opened is "
+        "still the one that is read and written; put it back, or restart the server",
+        path);
+  }
+  return std::nullopt;
 }
 
 }  // namespace fenceline::backends::files

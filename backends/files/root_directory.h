@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "backends/files/store.h"
@@ -15,5 +16,10 @@ namespace fenceline::backends::files {
 /// what to do; nothing but directories and the lock is left behind. Blocks.
 base::Result<RootDirectory> open_root(Syscalls& calls, const std::string& path, bool durable,
                                       const std::string& ledger_identity);
+
+/// Whether `path` still leads to the root that was opened through it.
+/// Success: nothing. Otherwise a sentence with the path: it is gone, or something else is there.
+/// One metadata lookup.
+std::optional<std::string> displaced_root(const std::string& path, const RootDirectory& opened);
 
 }  // namespace fenceline::backends::files

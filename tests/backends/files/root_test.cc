@@ -49,6 +49,23 @@ TEST_F(FilesBackendTest, TemporaryFilesOfAnEarlierProcessAreSwept) {
   EXPECT_EQ(get(backend(), "kept").content, "x");
 }
 
+TEST_F(FilesBackendTest, ARootThatIsDisplacedSaysSo) {
+  open();
+  EXPECT_EQ(backend().displaced(), std::nullopt);
+  fs::rename(root(), root().string() + "-moved");
+  const std::string gone = backend().displaced().value_or("");
+  EXPECT_NE(gone.find(root().string() + "\" was deleted or moved"), std::string::npos) << gone;
+  fs::create_directory(root());
+  const std::string replaced = backend().displaced().value_or("");
+  EXPECT_NE(replaced.find("was replaced while it was served"), std::string::npos) << replaced;
+  EXPECT_EQ(backend().out_of_service(), std::nullopt) << "what is open goes on";
+  fs::remove(root());
+  fs::rename(root().string() + "-moved", root());
+  EXPECT_EQ(backend().displaced(), std::nullopt);
+  fs::remove_all(root());
+  EXPECT_NE(backend().displaced(), std::nullopt);
+}
+
 TEST_F(FilesBackendTest, AFileSystemWithoutAttributesIsRefused) {
   calls().fail(Call::kSetXattr, 1, ENOTSUP);
   const auto opened = try_open();
