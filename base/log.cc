@@ -113,6 +113,8 @@ void start_log(LogFormat format, LogLevel level) {
   logger().set_level(to_spdlog(level));
 }
 
+void set_log_level(LogLevel level) { logger().set_level(to_spdlog(level)); }
+
 void log(LogLevel level, std::string_view event, std::string_view message,
          std::initializer_list<LogField> fields) {
   if (!logger().should_log(to_spdlog(level))) {

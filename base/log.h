@@ -22,6 +22,9 @@ struct LogField {
 /// whole. Call once, before threads start; until then the format is text and the level info.
 void start_log(LogFormat format, LogLevel level);
 
+/// Changes which lines are written, from now on. Thread-safe.
+void set_log_level(LogLevel level);
+
 /// Writes one structured line.
 /// Does: `event` is a stable, short name such as `takeover`; `message` is a sentence; the fields
 /// follow in order. Values are escaped: a client cannot forge a line (control bytes, quotes,

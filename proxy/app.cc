@@ -18,13 +18,14 @@
 #include "base/worker_pool.h"
 #include "fencing/gate.h"
 #include "fencing/sqlite_ledger.h"
-#include "proxy/admin.h"
-#include "proxy/app_routes.h"
 #include "proxy/audit.h"
 #include "proxy/front_metrics.h"
-#include "proxy/pipeline.h"
+#include "proxy/open_roots.h"
 #include "proxy/rejections.h"
+#include "proxy/reload.h"
+#include "proxy/reload_report.h"
 #include "proxy/server.h"
+#include "proxy/site.h"
 
 namespace fenceline::proxy {
 namespace {
@@ -38,21 +39,13 @@ std::size_t threads_or_cores(unsigned configured) {
   return configured > 0 ? configured : std::max(1U, std::thread::hardware_concurrency());
 }
 
-SessionTimeouts session_timeouts(const config::Timeouts& from) {
-  SessionTimeouts timeouts;
-  timeouts.head = from.head;
-  timeouts.body_idle = from.body;
-  timeouts.keep_alive_idle = from.keep_alive;
-  timeouts.write_idle = from.write;
-  return timeouts;
-}
-
 class RunningApp final : public App {
  public:
   explicit RunningApp(const config::Config& config)
-      : config_(config),
+      : ledger_config_(config.ledger),
         pool_(threads_or_cores(config.threads.workers)),
         front_metrics_(registry_),
+        report_(registry_),
         staged_(config.limits.staged_bytes,
                 registry_.gauge("fenceline_staged_bytes",
                                 "Bytes of bodies that are staged and not committed.", {})),
@@ -61,29 +54,31 @@ class RunningApp final : public App {
 
   ~RunningApp() override { stop(); }
 
-  Result<void> start();
+  Result<void> start(const config::Config& config);
+  bool reload(config::Loaded loaded, const std::string& file) override;
   void stop() override;
 
   [[nodiscard]] std::uint16_t port() const override { return server_->port("public"); }
-  [[nodiscard]] std::uint16_t admin_port() const override {
-    return config_.admin ? server_->port("admin") : 0;
-  }
+  [[nodiscard]] std::uint16_t admin_port() const override { return server_->port("admin"); }
 
  private:
   Result<void> open_ledger();
-  Result<void> open_backends();
-  Result<void> listen();
-  [[nodiscard]] ListenerOptions public_listener() const;
-  [[nodiscard]] ListenerOptions admin_listener() const;
-  [[nodiscard]] std::vector<std::string> not_ready() const;
+  [[nodiscard]] SiteParts site_parts();
+  [[nodiscard]] std::vector<std::string> ledger_trouble() const;
+  [[nodiscard]] std::vector<std::string> take(config::Config config, const std::string& file);
+  [[nodiscard]] std::vector<std::shared_ptr<const Site>> earlier_sites();
+  void log_routes(const ReloadPlan* only) const;
+  [[nodiscard]] std::string listen_text() const;
+  [[nodiscard]] std::string admin_text() const;
 
   // In the order of their use; `stop` ends them in the order that their callbacks need.
-  const config::Config config_;
+  const config::LedgerConfig ledger_config_;
   base::SteadyClock clock_;
   base::RequestIds request_ids_;
   base::MetricRegistry registry_;
   base::WorkerPool pool_;
   FrontMetrics front_metrics_;
+  ReloadReport report_;
   StagedBytes staged_;
   Rejections rejections_;
   Audit audit_;
@@ -91,20 +86,34 @@ class RunningApp final : public App {
   std::atomic<bool> ledger_struggles_ = false;  ///< The last write failed.
   std::unique_ptr<fencing::Ledger> ledger_;
   std::unique_ptr<fencing::Gate> gate_;
-  std::unique_ptr<RouteTable> routes_;
-  std::unique_ptr<Pipeline> pipeline_;
-  std::unique_ptr<Handler> admin_;
+  std::unique_ptr<OpenRoots> roots_;
+  std::shared_ptr<Site> site_;                      ///< That new requests follow.
+  std::vector<std::weak_ptr<const Site>> earlier_;  ///< Those before it.
   std::unique_ptr<Server> server_;
 };
 
-Result<void> RunningApp::start() {
+Result<void> RunningApp::start(const config::Config& config) {
   if (auto opened = open_ledger(); !opened) {
     return opened;
   }
-  if (auto opened = open_backends(); !opened) {
-    return opened;
+  roots_ = std::make_unique<OpenRoots>(ledger_->identity(), pool_);
+  auto site = open_site(resolved(config, config::canonical_path), 1, site_parts());
+  if (!site) {
+    return tl::unexpected<base::Error>(std::move(site.error()));
   }
-  return listen();
+  site_ = std::move(*site);
+  log_routes(nullptr);
+  ServerOptions options;
+  options.cores = threads_or_cores(config.threads.io);
+  auto server = start_server(options, Site::listeners(site_), clock_, request_ids_, front_metrics_);
+  if (!server) {
+    return tl::unexpected<base::Error>(std::move(server.error()));
+  }
+  server_ = std::move(*server);
+  report_.started();
+  base::log(LogLevel::kInfo, "serving", "ready for requests",
+            {{"listen", listen_text()}, {"admin", admin_text()}});
+  return {};
 }
 
 Result<void> RunningApp::open_ledger() {
@@ -115,7 +124,7 @@ Result<void> RunningApp::open_ledger() {
       registry_.histogram("fenceline_ledger_commit_raises", "Raises in one commit of the ledger.",
                           {}, base::count_bounds());
   fencing::SqliteLedgerOptions options;
-  options.path = config_.ledger.sqlite;
+  options.path = ledger_config_.sqlite;
   options.on_commit = [this, seconds, raises](const fencing::LedgerCommit& commit) mutable {
     ledger_struggles_ = false;
     seconds.observe(commit.seconds);
@@ -141,109 +150,128 @@ Result<void> RunningApp::open_ledger() {
   }
   ledger_ = std::move(*opened);
   gate_ =
-      std::make_unique<fencing::Gate>(*ledger_, fencing::GateOptions{config_.ledger.cache_keys});
+      std::make_unique<fencing::Gate>(*ledger_, fencing::GateOptions{ledger_config_.cache_keys});
   return {};
 }
 
-Result<void> RunningApp::open_backends() {
-  auto routes = open_routes(config_, ledger_->identity(), registry_, pool_);
-  if (!routes) {
-    return tl::unexpected<base::Error>(std::move(routes.error()));
-  }
-  routes_ = std::make_unique<RouteTable>(std::move(*routes));
-  for (const Route& route : routes_->routes()) {
-    base::log(LogLevel::kInfo, "route", route.guarantee_reason,
-              {{"name", route.name},
-               {"match", route.pattern.text()},
-               {"fence", route.fenced() ? std::string_view(route.fence.text()) : "none"},
-               {"guarantee", to_string(route.guarantee)}});
-  }
-  return {};
+SiteParts RunningApp::site_parts() {
+  return {.gate = *gate_,
+          .ledger = *ledger_,
+          .audit = audit_,
+          .rejections = rejections_,
+          .registry = registry_,
+          .clock = clock_,
+          .staged = staged_,
+          .roots = *roots_,
+          .ledger_trouble = [this] { return ledger_trouble(); }};
 }
 
-Result<void> RunningApp::listen() {
-  pipeline_ = std::make_unique<Pipeline>(PipelineParts{.routes = *routes_,
-                                                       .gate = *gate_,
-                                                       .audit = audit_,
-                                                       .staged = staged_,
-                                                       .clock = clock_,
-                                                       .token_fields = config_.token.headers});
-  admin_ = make_admin(AdminParts{
-      .routes = *routes_,
-      .gate = *gate_,
-      .ledger = *ledger_,
-      .rejections = rejections_,
-      .metrics = registry_,
-      .bearer_token = config_.admin && config_.admin->token ? *config_.admin->token : std::string(),
-      .not_ready = [this] { return not_ready(); }});
-  std::vector<ListenerOptions> listeners = {public_listener()};
-  if (config_.admin) {
-    listeners.push_back(admin_listener());
-  }
-  ServerOptions options;
-  options.cores = threads_or_cores(config_.threads.io);
-  auto server = start_server(options, std::move(listeners), clock_, request_ids_, front_metrics_);
-  if (!server) {
-    return tl::unexpected<base::Error>(std::move(server.error()));
-  }
-  server_ = std::move(*server);
-  base::log(
-      LogLevel::kInfo, "serving", "ready for requests",
-      {{"listen", fmt::format("{}:{}", config_.listen.endpoint.address, port())},
-       {"admin", config_.admin ? fmt::format("{}:{}", config_.admin->endpoint.address, admin_port())
-                               : std::string("none")}});
-  return {};
-}
-
-ListenerOptions RunningApp::public_listener() const {
-  ListenerOptions options;
-  options.name = "public";
-  options.address = config_.listen.endpoint.address;
-  options.port = config_.listen.endpoint.port;
-  options.handler = pipeline_.get();
-  if (config_.listen.tls) {
-    options.tls = TlsFiles{config_.listen.tls->certificate, config_.listen.tls->key};
-  }
-  options.max_connections = config_.limits.connections;
-  options.timeouts = session_timeouts(config_.timeouts);
-  options.limits.head.max_head_bytes = config_.limits.head_bytes;
-  return options;
-}
-
-ListenerOptions RunningApp::admin_listener() const {
-  ListenerOptions options;
-  options.name = "admin";
-  options.address = config_.admin->endpoint.address;
-  options.port = config_.admin->endpoint.port;
-  options.handler = admin_.get();
-  options.all_cores = false;
-  options.max_connections = 100;
-  options.timeouts = session_timeouts(config_.timeouts);
-  return options;
-}
-
-std::vector<std::string> RunningApp::not_ready() const {
-  std::vector<std::string> reasons;
+std::vector<std::string> RunningApp::ledger_trouble() const {
   if (ledger_stopped_) {
-    reasons.emplace_back("The ledger has failed and refuses every token until restart.");
-  } else if (ledger_struggles_) {
-    reasons.emplace_back("The last write of the ledger failed; new tokens are refused.");
+    return {"The ledger has failed and refuses every token until restart."};
   }
-  for (const Route& route : routes_->routes()) {
-    if (const auto reason = route.backend->out_of_service()) {
-      reasons.push_back(fmt::format("route {}: {}", route.name, *reason));
+  if (ledger_struggles_) {
+    return {"The last write of the ledger failed; new tokens are refused."};
+  }
+  return {};
+}
+
+/// The routes of the site, with `only` those that this reload has added or changed.
+void RunningApp::log_routes(const ReloadPlan* only) const {
+  for (const Route& route : site_->routes()) {
+    const bool is_new = only == nullptr || std::ranges::count(only->added, route.name) > 0 ||
+                        std::ranges::count(only->changed, route.name) > 0;
+    if (is_new) {
+      base::log(LogLevel::kInfo, "route", route.guarantee_reason,
+                {{"name", route.name},
+                 {"match", route.pattern.text()},
+                 {"fence", route.fenced() ? std::string_view(route.fence.text()) : "none"},
+                 {"guarantee", to_string(route.guarantee)}});
     }
   }
-  return reasons;
+}
+
+std::string RunningApp::listen_text() const {
+  return fmt::format("{}:{}", site_->config().listen.endpoint.address, port());
+}
+
+std::string RunningApp::admin_text() const {
+  const auto& admin = site_->config().admin;
+  return admin ? fmt::format("{}:{}", admin->endpoint.address, admin_port()) : "none";
+}
+
+std::vector<std::shared_ptr<const Site>> RunningApp::earlier_sites() {
+  std::erase_if(earlier_, [](const auto& site) { return site.expired(); });
+  std::vector<std::shared_ptr<const Site>> sites;
+  for (const auto& each : earlier_) {
+    if (auto site = each.lock()) {
+      sites.push_back(std::move(site));
+    }
+  }
+  return sites;
+}
+
+bool RunningApp::reload(config::Loaded loaded, const std::string& file) {
+  std::vector<std::string> problems;
+  if (loaded) {
+    problems = take(std::move(*loaded), file);
+  } else {
+    for (const config::Problem& problem : loaded.error()) {
+      problems.push_back(to_string(problem));
+    }
+  }
+  if (!problems.empty()) {
+    report_.failed(file, problems);
+  }
+  return problems.empty();
+}
+
+/// Why the configuration was not taken; empty if it was.
+std::vector<std::string> RunningApp::take(config::Config config, const std::string& file) {
+  ResolvedConfig wanted = resolved(std::move(config), config::canonical_path);
+  ReloadPlan plan;
+  {
+    const auto earlier = earlier_sites();
+    std::vector<const ResolvedConfig*> served;
+    served.reserve(earlier.size());
+    for (const auto& site : earlier) {
+      served.push_back(&site->resolved());
+    }
+    plan = plan_reload(site_->resolved(), served, wanted);
+  }
+  std::vector<std::string> problems;
+  for (const Refusal& each : plan.refused) {
+    problems.push_back(
+        to_string(config::Problem{file, each.place.line, each.place.column, each.message}));
+  }
+  if (!problems.empty()) {
+    return problems;
+  }
+  auto site = open_site(std::move(wanted), site_->generation() + 1, site_parts());
+  if (!site) {
+    return {site.error().detail};
+  }
+  auto switched = server_->replace_listeners(Site::listeners(*site));
+  if (!switched) {
+    return {switched.error().detail};
+  }
+  // Kept for the lines that follow, so that `config_ended` comes after them.
+  const std::shared_ptr<Site> old = std::exchange(site_, std::move(*site));
+  old->set_replaced();
+  earlier_.push_back(old);
+  log_routes(&plan);
+  report_.succeeded({plan, site_->generation(), listen_text(), admin_text()});
+  return {};
 }
 
 void RunningApp::stop() {
   // `Server::stop` returns when no request is left, so what they waited for is stopped after it.
-  if (server_ != nullptr && !server_->stop(config_.timeouts.shutdown)) {
+  if (server_ != nullptr && !server_->stop(site_->config().timeouts.shutdown)) {
     base::log(LogLevel::kWarning, "cut_off",
               "some requests were not done within timeouts.shutdown and were cut off");
   }
   server_.reset();
+  site_.reset();
   pool_.finish();
   ledger_.reset();
   gate_.reset();
@@ -253,7 +281,7 @@ void RunningApp::stop() {
 
 Result<std::unique_ptr<App>> start_app(const config::Config& config) {
   auto app = std::make_unique<RunningApp>(config);
-  if (auto started = app->start(); !started) {
+  if (auto started = app->start(config); !started) {
     return tl::unexpected<base::Error>(std::move(started.error()));
   }
   return app;

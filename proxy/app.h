@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "base/error.h"
 #include "config/config.h"
+#include "config/loader.h"
 
 namespace fenceline::proxy {
 
@@ -22,7 +24,15 @@ class App {
   /// the rest, lets every effect that has begun end, closes the ledger. Idempotent; blocks.
   virtual void stop() = 0;
 
-  /// The ports that are listened on; 0 for no admin listener.
+  /// Takes a new configuration, or keeps the one that runs.
+  /// Does: opens everything that `loaded` needs beside what is open (roots, certificates, listening
+  /// sockets) and, if all of it works, lets every request that begins from now on follow it.
+  /// Requests that run end under the configuration they began with. Logs `reloaded`, or every
+  /// reason and `reload_failed`, naming `file`; counts it. True if it was taken. Blocks while roots
+  /// are opened. Not while `stop` runs or after it; one call at a time.
+  virtual bool reload(config::Loaded loaded, const std::string& file) = 0;
+
+  /// The ports that are listened on; 0 for no admin listener. Not while `reload` runs.
   [[nodiscard]] virtual std::uint16_t port() const = 0;
   [[nodiscard]] virtual std::uint16_t admin_port() const = 0;
 };

@@ -4,13 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 
-#include "backends/files/files_backend.h"
-#include "base/log.h"
 #include "config/guarantee.h"
 #include "config/loader.h"
 
@@ -19,23 +16,8 @@ namespace {
 
 using SharedBackend = std::shared_ptr<backends::Backend>;
 
-base::Result<SharedBackend> open_files(const config::Route& route,
-                                       const config::FilesBackend& files,
-                                       const std::string& ledger_identity, base::WorkerPool& pool) {
-  backends::FilesOptions options{.root = files.root, .pool = pool};
-  options.sync =
-      files.sync == config::Sync::kFull ? backends::SyncMode::kFull : backends::SyncMode::kNone;
-  options.ledger_identity = ledger_identity;
-  options.on_failure = [name = route.name](const std::string& message) {
-    base::log(base::LogLevel::kError, "out_of_service",
-              "the route takes no writes until the server is restarted",
-              {{"route", name}, {"reason", message}});
-  };
-  auto opened = backends::open_files_backend(std::move(options));
-  if (!opened) {
-    return tl::unexpected<base::Error>(std::move(opened.error()));
-  }
-  return SharedBackend(std::move(*opened));
+backends::SyncMode sync_of(const config::FilesBackend& files) {
+  return files.sync == config::Sync::kFull ? backends::SyncMode::kFull : backends::SyncMode::kNone;
 }
 
 /// The weaker of what the configuration allows and what the backend found out.
@@ -73,25 +55,20 @@ Route make_route(const config::Route& from, SharedBackend backend, base::MetricR
 }  // namespace
 
 base::Result<std::vector<Route>> open_routes(const config::Config& config,
-                                             const std::string& ledger_identity,
-                                             base::MetricRegistry& registry,
-                                             base::WorkerPool& pool) {
+                                             const std::vector<std::string>& roots,
+                                             OpenRoots& open_roots,
+                                             base::MetricRegistry& registry) {
   const auto guarantees = config::guarantees(config.routes, config::canonical_path);
-  std::map<std::string, SharedBackend> opened;
   std::vector<Route> routes;
   for (std::size_t i = 0; i < config.routes.size(); ++i) {
     const config::Route& from = config.routes[i];
     const auto& files = std::get<config::FilesBackend>(from.backend);
-    SharedBackend& backend = opened[config::canonical_path(files.root)];
-    if (backend == nullptr) {
-      auto made = open_files(from, files, ledger_identity, pool);
-      if (!made) {
-        made.error().detail = fmt::format("route {}: {}", from.name, made.error().detail);
-        return tl::unexpected<base::Error>(std::move(made.error()));
-      }
-      backend = std::move(*made);
+    auto backend = open_roots.open(files.root, roots[i], sync_of(files));
+    if (!backend) {
+      backend.error().detail = fmt::format("route {}: {}", from.name, backend.error().detail);
+      return tl::unexpected<base::Error>(std::move(backend.error()));
     }
-    Route route = make_route(from, backend, registry);
+    Route route = make_route(from, std::move(*backend), registry);
     set_guarantee(route, guarantees[i]);
     const auto required =
         static_cast<backends::Guarantee>(from.require.value_or(config::Guarantee::kNone));

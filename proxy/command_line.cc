@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kHelp = R"(
 Examples:
   fenceline serve --config config/quickstart.yaml
-  fenceline check --config /etc/fenceline/fenceline.yaml && systemctl restart fenceline
+  fenceline check --config /etc/fenceline/fenceline.yaml && systemctl reload fenceline
 
 Exit codes:
   0  stopped by SIGTERM or SIGINT; the configuration is right (check)
@@ -33,7 +33,8 @@ void add_serve(CLI::App& cli, Invocation& invocation) {
   add_config(*serve_command, invocation);
   serve_command->footer(
       "\nStops on SIGTERM or SIGINT: takes no new connections, lets requests finish up to\n"
-      "timeouts.shutdown, then cuts them off. A second signal ends it at once.\n\n"
+      "timeouts.shutdown, then cuts them off. A second signal ends it at once.\n"
+      "SIGHUP takes configuration and certificates anew, or keeps the old and logs why.\n\n"
       "Example:\n  fenceline serve --config config/quickstart.yaml");
   serve_command->callback(
       [&invocation] { invocation.run = [&invocation] { return serve(invocation.config_file); }; });

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "base/log.h"
 #include "config/guarantee.h"
@@ -70,12 +71,19 @@ base::LogLevel to_base(config::LogLevel level) {
   return base::LogLevel::kError;
 }
 
-/// Waits for the signal to stop.
-void wait_for_stop(const Signals& signals) {
+void reload(App& app, const std::string& config_file) {
+  auto loaded = config::load_file(config_file);
+  const base::LogLevel level = loaded ? to_base(loaded->log.level) : base::LogLevel::kInfo;
+  if (app.reload(std::move(loaded), config_file)) {
+    base::set_log_level(level);
+  }
+}
+
+/// Reloads at SIGHUP until the signal to stop comes. Several SIGHUPs during one reload are one.
+void wait_for_stop(const Signals& signals, App& app, const std::string& config_file) {
   int signal = signals.wait();
   while (signal == SIGHUP) {
-    base::log(base::LogLevel::kWarning, "reload",
-              "SIGHUP changes nothing in this version: restart to load a new configuration");
+    reload(app, config_file);
     signal = signals.wait();
   }
   base::log(base::LogLevel::kInfo, "stopping", "no new connections; requests that run may finish",
@@ -85,6 +93,9 @@ void wait_for_stop(const Signals& signals) {
 }  // namespace
 
 int serve(const std::string& config_file) {
+  // Before the first thread: all threads must inherit the mask. And before all else: a SIGHUP that
+  // comes early must not end the process.
+  const Signals signals;
   const auto config = load_or_complain(config_file);
   if (!config) {
     return kExitUsage;
@@ -92,14 +103,12 @@ int serve(const std::string& config_file) {
   base::start_log(config->log.format == config::LogFormat::kJson ? base::LogFormat::kJson
                                                                  : base::LogFormat::kText,
                   to_base(config->log.level));
-  // Before the first thread: all threads must inherit the mask.
-  const Signals signals;
   auto app = start_app(*config);
   if (!app) {
     base::log(base::LogLevel::kError, "start_failed", app.error().detail);
     return kExitFailure;
   }
-  wait_for_stop(signals);
+  wait_for_stop(signals, **app, config_file);
   Signals::end_at_next_signal();
   (*app)->stop();
   base::log(base::LogLevel::kInfo, "stopped", "all requests ended and the ledger is closed");

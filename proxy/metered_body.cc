@@ -5,12 +5,17 @@
 namespace fenceline::proxy {
 
 StagedBytes::StagedBytes(std::uint64_t limit_bytes, base::Gauge gauge)
-    : limit_bytes_(limit_bytes), gauge_(gauge) {}
+    : limit_bytes_(limit_bytes),
+      used_(std::make_shared<std::atomic<std::uint64_t>>(0)),
+      gauge_(gauge) {}
+
+StagedBytes::StagedBytes(std::uint64_t limit_bytes, const StagedBytes& other)
+    : limit_bytes_(limit_bytes), used_(other.used_), gauge_(other.gauge_) {}
 
 bool StagedBytes::take(std::uint64_t bytes) {
-  const std::uint64_t before = used_.fetch_add(bytes, std::memory_order_relaxed);
+  const std::uint64_t before = used_->fetch_add(bytes, std::memory_order_relaxed);
   if (bytes > limit_bytes_ || before > limit_bytes_ - bytes) {
-    used_.fetch_sub(bytes, std::memory_order_relaxed);
+    used_->fetch_sub(bytes, std::memory_order_relaxed);
     return false;
   }
   gauge_.add(static_cast<double>(bytes));
@@ -19,7 +24,7 @@ bool StagedBytes::take(std::uint64_t bytes) {
 
 void StagedBytes::give_back(std::uint64_t bytes) {
   if (bytes > 0) {
-    used_.fetch_sub(bytes, std::memory_order_relaxed);
+    used_->fetch_sub(bytes, std::memory_order_relaxed);
     gauge_.add(-static_cast<double>(bytes));
   }
 }

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -18,6 +19,9 @@ class StagedBytes {
   /// `limit_bytes`: above it, further staging is refused. `gauge` shows the current value.
   StagedBytes(std::uint64_t limit_bytes, base::Gauge gauge);
 
+  /// With a limit of its own, over the same bytes as `other`: those of all who count with it.
+  StagedBytes(std::uint64_t limit_bytes, const StagedBytes& other);
+
   /// Adds `bytes`, unless that would exceed the limit: then nothing changes and it returns false.
   bool take(std::uint64_t bytes);
   void give_back(std::uint64_t bytes);
@@ -26,7 +30,7 @@ class StagedBytes {
 
  private:
   std::uint64_t limit_bytes_;
-  std::atomic<std::uint64_t> used_ = 0;
+  std::shared_ptr<std::atomic<std::uint64_t>> used_;
   base::Gauge gauge_;
 };
 

@@ -34,7 +34,8 @@ int Signals::wait() const {
 }
 
 void Signals::end_at_next_signal() {
-  const sigset_t set = waited_for();
+  sigset_t set = waited_for();
+  sigdelset(&set, SIGHUP);
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 

@@ -12,7 +12,8 @@ class Signals {
   /// Waits for the next SIGTERM, SIGINT or SIGHUP and returns it. One thread.
   [[nodiscard]] int wait() const;
 
-  /// From now on SIGTERM and SIGINT end the process at once: for a stop that takes too long.
+  /// From now on SIGTERM and SIGINT end the process at once: for a stop that takes too long. SIGHUP
+  /// stays blocked: there is nothing left to reload.
   static void end_at_next_signal();
 };
 

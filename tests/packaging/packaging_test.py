@@ -62,6 +62,11 @@ class PackagingTest(unittest.TestCase):
         done = run(FENCELINE, "serve", "--config", ROOT / "README.md")
         self.assertEqual(done.returncode, 2, done.stdout)
 
+    def test_a_reload_checks_and_then_sends_the_signal(self):
+        self.assertEqual(settings("ExecReload"),
+                         [settings("ExecStart")[0].replace(" serve ", " check "),
+                          "/bin/kill -HUP $MAINPID"])
+
 
 @unittest.skipUnless(ANALYZE, "systemd-analyze is not installed")
 class SystemdTest(unittest.TestCase):
@@ -72,7 +77,7 @@ class SystemdTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.unit = Path(folder.name) / "fenceline.service"
         text = UNIT.read_text(encoding="utf-8")
-        changed = text.replace("/usr/bin/fenceline", FENCELINE, 1)
+        changed = text.replace("/usr/bin/fenceline", FENCELINE)
         self.assertNotEqual(text, changed)
         self.unit.write_text(changed, encoding="utf-8")
 

@@ -79,13 +79,5 @@ TEST(StopTest, WhatDoesNotFinishInTimeIsCutOff) {
   EXPECT_EQ(server.temporary_files(), 0U);
 }
 
-TEST(StopTest, SighupDoesNotEndIt) {
-  FilesServer server;
-  server.process().signal(SIGHUP);
-  server.process().wait_for_log(" reload: ");
-  EXPECT_EQ(server.put(kPath, 33, "after").status, 201);
-  EXPECT_EQ(server.process().stop(), 0);
-}
-
 }  // namespace
 }  // namespace fenceline::testing
