@@ -44,7 +44,7 @@ class RunningApp final : public App {
   explicit RunningApp(const config::Config& config)
       : ledger_config_(config.ledger),
         pool_(threads_or_cores(config.threads.workers)),
-        front_metrics_(registry_),
+        front_metrics_(registry_, clock_),
         report_(registry_),
         staged_(config.limits.staged_bytes,
                 registry_.gauge("fenceline_staged_bytes",

@@ -1,11 +1,21 @@
 #include "proxy/front_metrics.h"
 
+#include <cstdint>
+#include <optional>
+
 #include "base/log.h"
 
 namespace fenceline::proxy {
+namespace {
 
-FrontMetrics::FrontMetrics(base::MetricRegistry& registry)
-    : connections_(registry.gauge("fenceline_connections", "Open connections, all listeners.", {})),
+// As long as it lasts it happens every 200 ms on every core.
+constexpr base::Milliseconds kPauseLines{60'000};
+
+}  // namespace
+
+FrontMetrics::FrontMetrics(base::MetricRegistry& registry, const base::Clock& clock)
+    : clock_(clock),
+      connections_(registry.gauge("fenceline_connections", "Open connections, all listeners.", {})),
       refused_(registry.counter("fenceline_connections_refused_total",
                                 "Connections above limits.connections, answered 503.", {})),
       requests_(registry.counter("fenceline_http_requests_total",
@@ -13,7 +23,9 @@ FrontMetrics::FrontMetrics(base::MetricRegistry& registry)
                                  "they had a route.",
                                  {})),
       cut_off_(registry.counter("fenceline_http_answers_cut_off_total",
-                                "Answers that the client did not take to their end.", {})) {}
+                                "Answers that the client did not take to their end.", {})),
+      pauses_(registry.counter("fenceline_accept_pauses_total",
+                               "Times that no connection could be accepted for a moment.", {})) {}
 
 void FrontMetrics::connection_opened(std::string_view /*listener*/) { connections_.add(1); }
 
@@ -34,8 +46,17 @@ void FrontMetrics::bug(std::string_view where, std::string_view what) {
 }
 
 void FrontMetrics::accept_paused(std::string_view listener, std::string_view reason) {
-  base::log(base::LogLevel::kError, "accept_paused", "no connection can be accepted for a moment",
-            {{"listener", listener}, {"reason", reason}});
+  pauses_.add();
+  std::optional<std::uint64_t> count;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto at = pause_lines_.try_emplace(std::string(listener), kPauseLines).first;
+    count = at->second.happened(clock_.now());
+  }
+  if (count) {
+    base::log(base::LogLevel::kError, "accept_paused", "no connection can be accepted for a moment",
+              {{"listener", listener}, {"reason", reason}, {"count", std::to_string(*count)}});
+  }
 }
 
 }  // namespace fenceline::proxy
