@@ -10,6 +10,9 @@ namespace fenceline::base {
 void append_decimal(std::string& out, std::int64_t value);
 void append_decimal(std::string& out, std::uint64_t value);
 
+/// Writes `value` in lower-case hex, at most 16 digits, to `out`; gives the end of it.
+char* put_hex(char* out, std::uint64_t value, std::size_t width = 1);
+
 /// Appends `value` in lower-case hex, with zeros in front up to `width` digits (at most 16).
 void append_hex(std::string& out, std::uint64_t value, std::size_t width = 1);
 

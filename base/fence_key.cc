@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
+
+#include "base/bytes.h"
 
 namespace fenceline::base {
 namespace {
@@ -38,7 +39,12 @@ std::size_t sequence_length(std::string_view text) {
 }  // namespace
 
 bool is_valid_utf8(std::string_view text) {
+  constexpr std::size_t kStep = sizeof(std::uint64_t);
   while (!text.empty()) {
+    if (text.size() >= kStep && all_ascii(eight_bytes(text.data()))) {
+      text.remove_prefix(kStep);
+      continue;
+    }
     const std::size_t length = sequence_length(text);
     if (length == 0) {
       return false;
@@ -48,12 +54,7 @@ bool is_valid_utf8(std::string_view text) {
   return true;
 }
 
-bool has_control_byte(std::string_view text) {
-  return std::ranges::any_of(text, [](char c) {
-    const auto byte = static_cast<std::uint8_t>(c);
-    return byte < 0x20 || byte == 0x7F;
-  });
-}
+bool has_control_byte(std::string_view text) { return find_control(text) != text.size(); }
 
 Result<FenceKey> FenceKey::parse(std::string text) {
   if (text.empty()) {

@@ -17,15 +17,7 @@ constexpr std::array<std::pair<std::string_view, Method>, 7> kMethods = {{
     {"PATCH", Method::kPatch},
 }};
 
-constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
 }  // namespace
-
-bool equal_names(std::string_view left, std::string_view right) {
-  return left.size() == right.size() &&
-         std::equal(left.begin(), left.end(), right.begin(),
-                    [](char a, char b) { return lower(a) == lower(b); });
-}
 
 std::size_t RequestHead::count(std::string_view name) const {
   return static_cast<std::size_t>(std::ranges::count_if(
@@ -59,14 +51,6 @@ std::optional<std::string> RequestHead::joined(std::string_view name) const {
     }
   }
   return all;
-}
-
-void Reply::add(std::string name, std::string value) {
-  constexpr std::size_t kUsual = 8;
-  if (fields.empty()) {
-    fields.reserve(kUsual);
-  }
-  fields.emplace_back(std::move(name), std::move(value));
 }
 
 Method method_from(std::string_view name) {

@@ -15,6 +15,8 @@
 #include "base/async.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/field_lines.h"
+#include "base/field_syntax.h"
 #include "base/unique_fd.h"
 
 namespace fenceline::base {
@@ -26,9 +28,6 @@ struct Field {
   std::string_view name;
   std::string_view value;
 };
-
-/// ASCII case-insensitive equality (RFC 9110, 5.1).
-bool equal_names(std::string_view left, std::string_view right);
 
 /// A request head that has passed every framing check. All views point into storage owned by the
 /// connection and stay valid until the request has been answered.
@@ -88,21 +87,19 @@ struct FileSlice {
   std::uint64_t length_bytes = 0;
 };
 
-using OwnedField = std::pair<std::string, std::string>;
 using ReplyBody = std::variant<std::monostate, std::string, FileSlice, std::unique_ptr<BodySource>>;
 
 /// An answer. The session adds `Date`, `Content-Length` or `Transfer-Encoding`, and `Connection`;
 /// no one else sets these.
 struct Reply {
   int status = 200;
-  std::vector<OwnedField> fields;
+  FieldLines fields;
   ReplyBody body;
   /// On an answer to HEAD, and on 304: the length a GET would have had. Never a body.
   std::optional<std::uint64_t> head_length_bytes;
 
-  /// Adds a field. `name` and `value` must hold no control bytes; values from a client are
-  /// checked before they get here, and the serialiser refuses the rest (500).
-  void add(std::string name, std::string value);
+  /// Adds a field; an answer with one that `FieldLines` refuses goes out as 500.
+  void add(FieldName name, std::string_view value) { fields.add(name, value); }
 };
 
 /// `name` as an enum; `kOther` for what is not in it. Method names are case-sensitive.

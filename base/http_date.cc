@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
+#include <cstring>
 
 namespace fenceline::base {
 namespace {
@@ -51,24 +53,19 @@ constexpr Seconds to_seconds(const Civil& civil) {
   return kYear0001 + days * kSecondsPerDay + civil.hour * 3600 + civil.minute * 60 + civil.second;
 }
 
-Civil to_civil(Seconds seconds) {
-  const Seconds since_0001 = std::clamp(seconds, kYear0001, kYear9999End) - kYear0001;
-  Seconds days = since_0001 / kSecondsPerDay;
-  const auto rest = static_cast<int>(since_0001 % kSecondsPerDay);
-  Civil civil{.year = static_cast<int>(days / 366) + 1};
-  // 366 days per year is too long, so the guess is never late.
-  while (civil.year < 9999 && days_before_year(civil.year + 1) <= days) {
-    ++civil.year;
-  }
-  days -= days_before_year(civil.year);
-  for (civil.month = 1; days >= days_in(civil.year, civil.month); ++civil.month) {
-    days -= days_in(civil.year, civil.month);
-  }
-  civil.day = static_cast<int>(days) + 1;
-  civil.hour = rest / 3600;
-  civil.minute = rest / 60 % 60;
-  civil.second = rest % 60;
-  return civil;
+// Also gives the whole days since 1970-01-01.
+Civil to_civil(Seconds seconds, std::chrono::sys_days& day) {
+  const std::chrono::sys_seconds time{
+      std::chrono::seconds(std::clamp(seconds, kYear0001, kYear9999End))};
+  day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const auto rest = static_cast<int>((time - day).count());
+  return {.year = static_cast<int>(date.year()),
+          .month = static_cast<int>(static_cast<unsigned>(date.month())),
+          .day = static_cast<int>(static_cast<unsigned>(date.day())),
+          .hour = rest / 3600,
+          .minute = rest / 60 % 60,
+          .second = rest % 60};
 }
 
 // Takes pieces off the front of a text; the first that does not fit makes everything fail.
@@ -188,12 +185,17 @@ std::optional<Seconds> parse_asctime(std::string_view text) {
 }
 
 /// Writes `count` decimal digits of `value` over what is at `at`.
-template <typename Integer>
-void put_digits(std::string& text, std::size_t at, std::size_t count, Integer value) {
+void put_digits(std::array<char, 29>& text, std::size_t at, std::size_t count, int value) {
   for (std::size_t i = count; i > 0; --i) {
     text[at + i - 1] = static_cast<char>('0' + value % 10);
     value /= 10;
   }
+}
+
+void put_name(std::array<char, 29>& text, std::size_t at, std::string_view name) {
+  text[at] = name[0];
+  text[at + 1] = name[1];
+  text[at + 2] = name[2];
 }
 
 }  // namespace
@@ -206,15 +208,20 @@ std::optional<std::int64_t> parse_http_date(std::string_view text) {
 }
 
 std::string format_http_date(std::int64_t seconds) {
-  const Civil civil = to_civil(seconds);
-  // 0001-01-01 was a Monday.
-  const auto days = (to_seconds(civil) - kYear0001) / kSecondsPerDay;
-  const auto weekday = static_cast<std::size_t>((days + 1) % 7);
+  const std::array<char, 29> text = http_date_text(seconds);
+  return {text.data(), text.size()};
+}
+
+std::array<char, 29> http_date_text(std::int64_t seconds) {
+  std::chrono::sys_days day;
+  const Civil civil = to_civil(seconds, day);
   // By hand, because every answer has one of these: fmt takes ten times the instructions.
-  std::string text = "Ddd, 00 Mmm 0000 00:00:00 GMT";
-  text.replace(0, 3, kDays.at(weekday));
+  constexpr std::string_view kForm = "Ddd, 00 Mmm 0000 00:00:00 GMT";
+  std::array<char, kForm.size()> text;  // NOLINT: filled by the next line.
+  std::memcpy(text.data(), kForm.data(), kForm.size());
+  put_name(text, 0, kDays.at(std::chrono::weekday(day).c_encoding()));
   put_digits(text, 5, 2, civil.day);
-  text.replace(8, 3, kMonths.at(static_cast<std::size_t>(civil.month - 1)));
+  put_name(text, 8, kMonths.at(static_cast<std::size_t>(civil.month - 1)));
   put_digits(text, 12, 4, civil.year);
   put_digits(text, 17, 2, civil.hour);
   put_digits(text, 20, 2, civil.minute);
@@ -223,7 +230,8 @@ std::string format_http_date(std::int64_t seconds) {
 }
 
 std::string format_rfc3339(std::int64_t seconds) {
-  const Civil civil = to_civil(seconds);
+  std::chrono::sys_days day;
+  const Civil civil = to_civil(seconds, day);
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", civil.year, civil.month, civil.day,
                      civil.hour, civil.minute, civil.second);
 }

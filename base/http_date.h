@@ -2,6 +2,7 @@
 
 // Dates of HTTP (RFC 9110, 5.6.7) and of JSON listings (RFC 3339). Pure functions, no clock.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,6 +22,9 @@ std::optional<std::int64_t> parse_http_date(std::string_view text);
 /// Writes IMF-fixdate, such as `Sun, 06 Nov 1994 08:49:37 GMT`. Times outside the years
 /// 0001 … 9999, which have no such form, are written as the nearest one that has.
 std::string format_http_date(std::int64_t seconds);
+
+/// The same 29 bytes, without an allocation.
+std::array<char, 29> http_date_text(std::int64_t seconds);
 
 /// Writes RFC 3339 in UTC, such as `1994-11-06T08:49:37Z`; the same limits.
 std::string format_rfc3339(std::int64_t seconds);

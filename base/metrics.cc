@@ -20,13 +20,13 @@ struct MetricRegistry::Impl {
   prometheus::Registry registry;
 };
 
-void Counter::add(double amount) { counter_->Increment(amount); }
+void Counter::add(double amount) const { counter_->Increment(amount); }
 
-void Gauge::set(double value) { gauge_->Set(value); }
+void Gauge::set(double value) const { gauge_->Set(value); }
 
-void Gauge::add(double amount) { gauge_->Increment(amount); }
+void Gauge::add(double amount) const { gauge_->Increment(amount); }
 
-void Histogram::observe(double value) { histogram_->Observe(value); }
+void Histogram::observe(double value) const { histogram_->Observe(value); }
 
 MetricRegistry::MetricRegistry() : impl_(std::make_unique<Impl>()) {}
 

@@ -22,7 +22,7 @@ using MetricLabels = std::vector<std::pair<std::string, std::string>>;
 class Counter {
  public:
   explicit Counter(prometheus::Counter& counter) : counter_(&counter) {}
-  void add(double amount = 1);
+  void add(double amount = 1) const;
 
  private:
   prometheus::Counter* counter_;
@@ -32,8 +32,8 @@ class Counter {
 class Gauge {
  public:
   explicit Gauge(prometheus::Gauge& gauge) : gauge_(&gauge) {}
-  void set(double value);
-  void add(double amount);
+  void set(double value) const;
+  void add(double amount) const;
 
  private:
   prometheus::Gauge* gauge_;
@@ -43,7 +43,7 @@ class Gauge {
 class Histogram {
  public:
   explicit Histogram(prometheus::Histogram& histogram) : histogram_(&histogram) {}
-  void observe(double value);
+  void observe(double value) const;
 
  private:
   prometheus::Histogram* histogram_;

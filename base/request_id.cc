@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <random>
+
+#include "base/digits.h"
 
 namespace fenceline::base {
 namespace {
@@ -16,16 +19,17 @@ std::uint64_t random_nonce() {
 
 }  // namespace
 
-RequestId::RequestId(std::uint64_t nonce, std::uint64_t counter) {
-  // Always 16 digits, so that ids of one process sort and align in a log.
-  std::array<char, kNonceDigits> hex{};
-  const auto end = std::to_chars(hex.begin(), hex.end(), nonce, 16).ptr;
-  const auto digits = static_cast<std::size_t>(end - hex.begin());
-  char* out = std::fill_n(text_.data(), kNonceDigits - digits, '0');
-  out = std::copy_n(hex.begin(), digits, out);
-  *out++ = '-';
+RequestId::RequestId(std::string_view prefix, std::uint64_t counter) {
+  std::memcpy(text_.data(), prefix.data(), prefix.size());
+  char* out = text_.data() + prefix.size();
   out = std::to_chars(out, text_.data() + text_.size(), counter).ptr;
   size_ = static_cast<std::size_t>(out - text_.data());
+}
+
+RequestIds::RequestIds(std::uint64_t nonce, std::uint64_t first) : counter_(first) {
+  // Always 16 digits, so that ids of one process sort and align in a log.
+  append_hex(prefix_, nonce, kNonceDigits);
+  prefix_ += '-';
 }
 
 RequestIds::RequestIds() : RequestIds(random_nonce()) {}

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace fenceline::base {
@@ -12,13 +13,14 @@ namespace fenceline::base {
 /// ASCII, at most 37 bytes. Plain data, no allocation.
 class RequestId {
  public:
-  RequestId() = default;
-  RequestId(std::uint64_t nonce, std::uint64_t counter);
+  RequestId() {}  // NOLINT: leaves the text as it is.
+  /// `prefix`: nonce and `-`, at most 17 bytes.
+  RequestId(std::string_view prefix, std::uint64_t counter);
 
   [[nodiscard]] std::string_view view() const { return {text_.data(), size_}; }
 
  private:
-  std::array<char, 40> text_{};
+  std::array<char, 40> text_;  // NOLINT: as far as `size_` says.
   std::size_t size_ = 0;
 };
 
@@ -29,15 +31,15 @@ class RequestIds {
   /// Takes the nonce from the machine's entropy.
   RequestIds();
 
-  /// A nonce of the caller's choice, for tests.
-  explicit RequestIds(std::uint64_t nonce) : nonce_(nonce) {}
+  /// A nonce and a first number of the caller's choice, for tests.
+  explicit RequestIds(std::uint64_t nonce, std::uint64_t first = 1);
 
   /// The next id. Thread-safe.
-  RequestId next() { return {nonce_, counter_.fetch_add(1, std::memory_order_relaxed)}; }
+  RequestId next() { return {prefix_, counter_.fetch_add(1, std::memory_order_relaxed)}; }
 
  private:
-  std::uint64_t nonce_;
-  std::atomic<std::uint64_t> counter_{1};
+  std::string prefix_;
+  std::atomic<std::uint64_t> counter_;
 };
 
 }  // namespace fenceline::base

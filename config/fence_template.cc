@@ -125,6 +125,7 @@ Parsed<void> FenceTemplate::add_capture(std::string_view written, const Pattern&
 
 base::Result<base::FenceKey> FenceTemplate::key(const Captures& captures) const {
   std::string text;
+  text.reserve(text_.size() + captures.resource_name.size());
   for (const Part& part : parts_) {
     if (part.what == kLiteral) {
       text += part.literal;

@@ -48,11 +48,28 @@ std::optional<std::string> problem_with_text(std::string_view text) {
   return std::nullopt;
 }
 
-void append_joined(std::string& out, std::string_view part) {
-  if (!out.empty() && !part.empty()) {
-    out += '/';
+/// Joins the values: without a copy if they follow each other in the path.
+void name_resource(Captures& captures) {
+  const auto& values = captures.values;
+  bool adjacent = true;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    // An empty rest takes its slash along.
+    adjacent = adjacent && (values[i].empty() ||
+                            values[i].data() == values[i - 1].data() + values[i - 1].size() + 1);
   }
-  out += part;
+  const std::string_view last =
+      values.size() > 1 && values.back().empty() ? values[values.size() - 2] : values.back();
+  if (adjacent) {
+    captures.resource_name = PathSegments::span_of(values.front(), last);
+    return;
+  }
+  for (const std::string_view value : values) {
+    if (!captures.joined.empty() && !value.empty()) {
+      captures.joined += '/';
+    }
+    captures.joined += value;
+  }
+  captures.resource_name = captures.joined;
 }
 
 }  // namespace
@@ -132,43 +149,46 @@ Parsed<void> Pattern::add_wildcard(std::string_view segment, bool last) {
 
 bool Pattern::has_rest() const { return segments_.back().kind == Kind::kRest; }
 
-std::optional<Captures> Pattern::match(const std::vector<std::string>& segments,
-                                       bool trailing_slash) const {
+/// True if the path has the right length and the right literals. `fixed`: the segments before a
+/// rest or `{$}`.
+bool Pattern::takes(const PathSegments& path, std::size_t fixed) const {
   // The rest and `{$}` stand for what comes after a slash, so they need that slash.
-  const bool open = has_rest();
   const bool ends_in_slash = segments_.back().kind == Kind::kEnd;
-  const std::size_t fixed = segments_.size() - (open || ends_in_slash ? 1 : 0);
   const bool right_size =
-      open ? segments.size() > fixed || (segments.size() == fixed && trailing_slash)
-           : segments.size() == fixed && trailing_slash == ends_in_slash;
+      has_rest() ? path.size() > fixed || (path.size() == fixed && path.trailing_slash())
+                 : path.size() == fixed && path.trailing_slash() == ends_in_slash;
   if (!right_size) {
-    return std::nullopt;
+    return false;
   }
   for (std::size_t i = 0; i < fixed; ++i) {
-    if (segments_[i].kind == Kind::kLiteral && segments_[i].literal != segments[i]) {
-      return std::nullopt;
+    if (segments_[i].kind == Kind::kLiteral && segments_[i].literal != path[i]) {
+      return false;
     }
   }
-  Captures captures;
-  captures.values.reserve(capture_names_.size());
+  return true;
+}
+
+bool Pattern::match(const PathSegments& path, Captures& captures) const {
+  const bool fixed_length = segments_.back().kind != Kind::kRest;
+  const bool ends_in_slash = segments_.back().kind == Kind::kEnd;
+  const std::size_t fixed = segments_.size() - (!fixed_length || ends_in_slash ? 1 : 0);
+  if (!takes(path, fixed)) {
+    return false;
+  }
   for (std::size_t i = 0; i < fixed; ++i) {
     if (segments_[i].kind == Kind::kOne) {
-      captures.values.push_back(segments[i]);
-      append_joined(captures.resource_name, segments[i]);
+      captures.values.push_back(path[i]);
     }
   }
-  if (open) {
-    std::string rest;
-    for (std::size_t i = fixed; i < segments.size(); ++i) {
-      append_joined(rest, segments[i]);
-    }
-    append_joined(captures.resource_name, rest);
-    captures.values.push_back(std::move(rest));
+  if (!fixed_length) {
+    captures.values.push_back(path.from(fixed));
   }
-  if (capture_names_.empty() && fixed > 0) {
-    captures.resource_name = segments[fixed - 1];
+  if (!captures.values.empty()) {
+    name_resource(captures);
+  } else if (fixed > 0) {
+    captures.resource_name = path[fixed - 1];
   }
-  return captures;
+  return true;
 }
 
 Pattern::Width Pattern::compare(const Segment& first, const Segment& second) {

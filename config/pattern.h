@@ -4,26 +4,34 @@
 // https://pkg.go.dev/net/http#hdr-Patterns-ServeMux), without method and host, on paths that are
 // already decoded.
 
+#include <boost/container/small_vector.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "config/parsed.h"
+#include "config/path_segments.h"
 
 namespace fenceline::config {
 
-/// What a pattern took from one path.
+/// What a pattern took from one path: views into that path's text (or into `joined`), so it stays
+/// where it was filled.
 struct Captures {
+  Captures() = default;
+  Captures(const Captures&) = delete;
+  Captures& operator=(const Captures&) = delete;
+
   /// One value per wildcard, in the order of the pattern. The rest holds its segments joined by
   /// `/`, without a trailing slash, and is empty when it took no segment; every other value is one
   /// segment, not empty and without `/`.
-  std::vector<std::string> values;
+  boost::container::small_vector<std::string_view, 4> values;
   /// The name of the resource inside the route, as the backend gets it: all values joined by `/`.
   /// A pattern without wildcards names its last literal. Empty for the root of the route.
-  std::string resource_name;
+  std::string_view resource_name;
+  /// Only where the values do not follow each other in the path.
+  std::string joined;
 };
 
 /// What two patterns have to do with each other, as sets of paths.
@@ -54,12 +62,11 @@ class Pattern {
   /// Pure.
   static Parsed<Pattern> parse(std::string_view text);
 
-  /// Compares with a decoded path.
-  /// `segments` holds no empty segment; `trailing_slash` says that the path ended in `/` and is
-  /// true for `/` itself. Success: what the wildcards took. Nothing if the path is not taken.
-  /// Thread-safe; allocates only for a path that is taken.
-  [[nodiscard]] std::optional<Captures> match(const std::vector<std::string>& segments,
-                                              bool trailing_slash) const;
+  /// Compares with a decoded path, none of whose segments is empty.
+  /// Success: true, and what the wildcards took is in `captures`, which was empty. False if the
+  /// path is not taken; `captures` is as it was.
+  /// Thread-safe. The text of `path` must outlive `captures`.
+  bool match(const PathSegments& path, Captures& captures) const;
 
   /// The pattern as it was written.
   [[nodiscard]] const std::string& text() const { return text_; }
@@ -88,6 +95,7 @@ class Pattern {
   };
 
   explicit Pattern(std::string_view text) : text_(text) {}
+  [[nodiscard]] bool takes(const PathSegments& path, std::size_t fixed) const;
   Parsed<void> add_segment(std::string_view segment, bool last);
   Parsed<void> add_wildcard(std::string_view segment, bool last);
   static Width compare(const Segment& first, const Segment& second);

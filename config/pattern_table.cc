@@ -16,11 +16,10 @@ PatternTable::PatternTable(std::vector<Pattern> patterns) : patterns_(std::move(
   }
 }
 
-std::optional<PatternTable::Found> PatternTable::find(const std::vector<std::string>& segments,
-                                                      bool trailing_slash) const {
+std::optional<std::size_t> PatternTable::find(const PathSegments& path, Captures& captures) const {
   for (const std::size_t index : order_) {
-    if (auto captures = patterns_[index].match(segments, trailing_slash)) {
-      return Found{index, std::move(*captures)};
+    if (patterns_[index].match(path, captures)) {
+      return index;
     }
   }
   return std::nullopt;

@@ -72,6 +72,19 @@ base::Awaitable<base::Result<Tickets>> admit(Gate& gate, std::vector<base::Fence
   co_return tickets;
 }
 
+std::optional<base::Result<void>> try_admit(Gate& gate, const base::FenceKey& key,
+                                            const Claim& claim, Tickets& tickets) {
+  auto ticket = gate.try_admit(key, claim);
+  if (!ticket) {
+    return std::nullopt;
+  }
+  if (!*ticket) {
+    return tl::unexpected<base::Error>(std::move(ticket->error()));
+  }
+  tickets.push_back(std::move(**ticket));
+  return base::Result<void>();
+}
+
 base::Awaitable<base::Result<Permits>> enter(Gate& gate, Tickets& tickets, base::TimerWheel& timers,
                                              base::Milliseconds deadline) {
   Permits permits;
@@ -87,9 +100,9 @@ base::Awaitable<base::Result<Permits>> enter(Gate& gate, Tickets& tickets, base:
   co_return permits;
 }
 
-std::optional<base::Result<Permits>> try_enter(Gate& gate, Tickets& tickets) {
+std::optional<base::Result<void>> try_enter(Gate& gate, Tickets& tickets, Permits& permits) {
   if (tickets.empty()) {
-    return Permits();
+    return base::Result<void>();
   }
   if (tickets.size() > 1) {
     return std::nullopt;
@@ -101,9 +114,8 @@ std::optional<base::Result<Permits>> try_enter(Gate& gate, Tickets& tickets) {
   if (!*permit) {
     return tl::unexpected<base::Error>(std::move(permit->error()));
   }
-  Permits permits;
   permits.push_back(std::move(**permit));
-  return permits;
+  return base::Result<void>();
 }
 
 void settle(Permits& permits, Settlement outcome) {

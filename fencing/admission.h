@@ -29,6 +29,11 @@ base::Awaitable<base::Result<Tickets>> admit(Gate& gate, std::vector<base::Fence
                                              Claim claim, base::TimerWheel& timers,
                                              base::Milliseconds deadline);
 
+/// As `admit` for one key, when its mark is in memory (the steady state: no coroutine), with the
+/// ticket added to `tickets`; nothing otherwise: then call `admit`.
+std::optional<base::Result<void>> try_admit(Gate& gate, const base::FenceKey& key,
+                                            const Claim& claim, Tickets& tickets);
+
 /// Step 3 for the same request: enters the keys in their sorted order.
 ///
 /// Does: waits, at most `deadline` per key, as `Gate::enter`. No two requests can wait for each
@@ -40,8 +45,8 @@ base::Awaitable<base::Result<Permits>> enter(Gate& gate, Tickets& tickets, base:
                                              base::Milliseconds deadline);
 
 /// As `enter`, when no waiting is needed and there is at most one ticket (the steady state: no
-/// coroutine, no clock); nothing otherwise: then call `enter`.
-std::optional<base::Result<Permits>> try_enter(Gate& gate, Tickets& tickets);
+/// coroutine, no clock), with the permit added to `permits`; nothing otherwise: then call `enter`.
+std::optional<base::Result<void>> try_enter(Gate& gate, Tickets& tickets, Permits& permits);
 
 /// Settles all of them with one outcome.
 void settle(Permits& permits, Settlement outcome);

@@ -24,12 +24,13 @@ Gate::~Gate() = default;
 
 std::optional<base::Result<Ticket>> Gate::try_admit(const base::FenceKey& key, const Claim& claim,
                                                     Announce announce) {
-  Shard& shard = impl_->shard_of(key.text());
+  const HashedKey hashed(key.text());
+  Shard& shard = impl_->shard_of(hashed);
   Afterwards afterwards;
   std::optional<base::Result<Ticket>> outcome;
   {
     const std::lock_guard lock(shard.mutex);
-    const auto found = shard.states.find(key.text());
+    const auto found = shard.states.find(hashed);
     if (found == shard.states.end() || !found->second->loaded) {
       return std::nullopt;
     }
@@ -41,11 +42,12 @@ std::optional<base::Result<Ticket>> Gate::try_admit(const base::FenceKey& key, c
 
 void Gate::admit(const base::FenceKey& key, const Claim& claim, Announce announce,
                  base::Done<base::Result<Ticket>> done) {
-  Shard& shard = impl_->shard_of(key.text());
+  const HashedKey hashed(key.text());
+  Shard& shard = impl_->shard_of(hashed);
   Afterwards afterwards;
   {
     const std::lock_guard lock(shard.mutex);
-    KeyState* state = impl_->find_or_create(shard, key);
+    KeyState* state = impl_->find_or_create(shard, key, hashed);
     if (state == nullptr) {
       afterwards.emplace_back([&done] { done(too_many_keys()); });
     } else if (state->loaded) {
@@ -63,7 +65,7 @@ void Gate::admit(const base::FenceKey& key, const Claim& claim, Announce announc
 
 std::optional<base::Result<Permit>> Gate::try_enter(Ticket& ticket) {
   KeyState& state = *ticket.state_;
-  Shard& shard = impl_->shard_of(state.key.text());
+  Shard& shard = state.shard;
   const std::lock_guard lock(shard.mutex);
   const Entry entry = decide_entry(state.facts(), ticket.token_);
   if (entry == Entry::kWait) {
@@ -77,7 +79,7 @@ std::optional<base::Result<Permit>> Gate::try_enter(Ticket& ticket) {
 
 void Gate::enter(Ticket& ticket, base::Done<base::Result<Permit>> done) {
   KeyState& state = *ticket.state_;
-  Shard& shard = impl_->shard_of(state.key.text());
+  Shard& shard = state.shard;
   Afterwards afterwards;
   {
     const std::lock_guard lock(shard.mutex);
@@ -91,7 +93,7 @@ void Gate::enter(Ticket& ticket, base::Done<base::Result<Permit>> done) {
 
 void Gate::abandon(Ticket& ticket) {
   KeyState& state = *ticket.state_;
-  Shard& shard = impl_->shard_of(state.key.text());
+  Shard& shard = state.shard;
   Afterwards afterwards;
   {
     const std::lock_guard lock(shard.mutex);
@@ -109,11 +111,12 @@ void Gate::abandon(Ticket& ticket) {
 }
 
 bool Gate::resolve(const base::FenceKey& key, base::Token token) {
-  Shard& shard = impl_->shard_of(key.text());
+  const HashedKey hashed(key.text());
+  Shard& shard = impl_->shard_of(hashed);
   Afterwards afterwards;
   {
     const std::lock_guard lock(shard.mutex);
-    const auto found = shard.states.find(key.text());
+    const auto found = shard.states.find(hashed);
     if (found == shard.states.end()) {
       return false;
     }
@@ -133,9 +136,10 @@ bool Gate::resolve(const base::FenceKey& key, base::Token token) {
 }
 
 std::optional<KeyView> Gate::view(const base::FenceKey& key) {
-  Shard& shard = impl_->shard_of(key.text());
+  const HashedKey hashed(key.text());
+  Shard& shard = impl_->shard_of(hashed);
   const std::lock_guard lock(shard.mutex);
-  const auto found = shard.states.find(key.text());
+  const auto found = shard.states.find(hashed);
   if (found == shard.states.end() || !found->second->loaded) {
     return std::nullopt;
   }
@@ -152,9 +156,10 @@ std::optional<KeyView> Gate::view(const base::FenceKey& key) {
 }
 
 base::Token Gate::highest(const base::FenceKey& key) {
-  Shard& shard = impl_->shard_of(key.text());
+  const HashedKey hashed(key.text());
+  Shard& shard = impl_->shard_of(hashed);
   const std::lock_guard lock(shard.mutex);
-  const auto found = shard.states.find(key.text());
+  const auto found = shard.states.find(hashed);
   return found == shard.states.end() ? base::Token() : found->second->announced.token;
 }
 

@@ -45,14 +45,11 @@ Gate::Impl::Impl(Gate& gate, Ledger& ledger, GateOptions options)
       ledger_(ledger),
       max_keys_per_shard_(std::max<std::size_t>(options.max_cached_keys / kShards, 16)) {}
 
-Shard& Gate::Impl::shard_of(const std::string& key) {
-  return shards_[std::hash<std::string>{}(key) % shards_.size()];
-}
-
 std::uint64_t Gate::Impl::next_id() { return ++last_id_; }
 
-KeyState* Gate::Impl::find_or_create(Shard& shard, const base::FenceKey& key) {
-  const auto found = shard.states.find(key.text());
+KeyState* Gate::Impl::find_or_create(Shard& shard, const base::FenceKey& key,
+                                     const HashedKey& hashed) {
+  const auto found = shard.states.find(hashed);
   if (found != shard.states.end()) {
     return found->second.get();
   }
@@ -60,17 +57,19 @@ KeyState* Gate::Impl::find_or_create(Shard& shard, const base::FenceKey& key) {
   if (shard.states.size() >= max_keys_per_shard_) {
     return nullptr;
   }
-  auto state = std::make_unique<KeyState>(key);
+  auto state = std::make_unique<KeyState>(key, shard);
   KeyState* raw = state.get();
-  shard.states.emplace(key.text(), std::move(state));
+  HashedKey own = hashed;
+  own.text = raw->key.text();
+  shard.states.emplace(own, std::move(state));
   return raw;
 }
 
 void Gate::Impl::forget_idle(Shard& shard) {
   while (shard.states.size() >= max_keys_per_shard_ && !shard.idle.empty()) {
-    const std::string key = shard.idle.front().key.text();
+    const HashedKey key(shard.idle.front().key.text());
     shard.idle.pop_front();
-    shard.states.erase(key);
+    shard.states.erase(shard.states.find(key));
   }
 }
 
@@ -86,8 +85,7 @@ void Gate::Impl::unpin(Shard& shard, KeyState& state) {
     return;
   }
   if (!state.loaded) {
-    const std::string key = state.key.text();
-    shard.states.erase(key);
+    shard.states.erase(shard.states.find(HashedKey(state.key.text())));
     return;
   }
   shard.idle.push_back(state);
@@ -144,7 +142,7 @@ void Gate::Impl::load_if_needed(Shard& shard, KeyState& state, Afterwards& after
 }
 
 void Gate::Impl::on_loaded(KeyState& state, base::Result<Mark> found) {
-  Shard& shard = shard_of(state.key.text());
+  Shard& shard = state.shard;
   Afterwards afterwards;
   {
     const std::lock_guard lock(shard.mutex);
@@ -171,7 +169,7 @@ void Gate::Impl::on_loaded(KeyState& state, base::Result<Mark> found) {
 }
 
 void Gate::Impl::on_raised(KeyState& state, base::Result<Mark> stored) {
-  Shard& shard = shard_of(state.key.text());
+  Shard& shard = state.shard;
   Afterwards afterwards;
   {
     const std::lock_guard lock(shard.mutex);

@@ -9,7 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -24,10 +24,24 @@ inline constexpr std::size_t kShards = 64;
 /// Work to do once no lock is held: ledger calls and callbacks.
 using Afterwards = std::vector<std::function<void()>>;
 
+/// A key with its hash, which is computed once for shard and table.
+struct HashedKey {
+  explicit HashedKey(std::string_view key) : text(key), hash(std::hash<std::string_view>{}(key)) {}
+  std::string_view text;
+  std::size_t hash;
+  friend bool operator==(const HashedKey& left, const HashedKey& right) {
+    return left.hash == right.hash && left.text == right.text;
+  }
+};
+struct HashOfKey {
+  std::size_t operator()(const HashedKey& key) const { return key.hash; }
+};
+
 /// The keys of one hash range and the mutex that guards them.
 struct Shard {
   std::mutex mutex;
-  std::unordered_map<std::string, std::unique_ptr<KeyState>> states;
+  /// The text of a key is that of its state.
+  std::unordered_map<HashedKey, std::unique_ptr<KeyState>, HashOfKey> states;
   boost::intrusive::list<KeyState> idle;  ///< Forgettable states, the longest idle first.
 };
 
@@ -36,13 +50,13 @@ class Gate::Impl {
   Impl(Gate& gate, Ledger& ledger, GateOptions options);
 
   /// The shard that holds `key`.
-  Shard& shard_of(const std::string& key);
+  Shard& shard_of(const HashedKey& key) { return shards_[key.hash % kShards]; }
   std::array<Shard, kShards>& shards() { return shards_; }
 
   // The methods below expect the shard's mutex to be held.
 
   /// The state of `key`, created if needed; null if the shard is full of keys in use.
-  KeyState* find_or_create(Shard& shard, const base::FenceKey& key);
+  KeyState* find_or_create(Shard& shard, const base::FenceKey& key, const HashedKey& hashed);
 
   /// Decides on a claim against a loaded state, announces it, and asks for the raise.
   base::Result<Ticket> decide_locked(Shard& shard, KeyState& state, const Claim& claim,

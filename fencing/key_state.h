@@ -18,6 +18,8 @@
 
 namespace fenceline::fencing {
 
+struct Shard;
+
 /// A request that waits in `Gate::enter`.
 struct EnterWaiter {
   std::uint64_t id = 0;
@@ -37,9 +39,10 @@ struct AdmitWaiter {
 /// Everything that is known about one key. Plain state with the rules that change it; no locking
 /// of its own: every member is guarded by the mutex of the shard that holds it.
 struct KeyState : boost::intrusive::list_base_hook<> {
-  explicit KeyState(base::FenceKey fence_key) : key(std::move(fence_key)) {}
+  KeyState(base::FenceKey fence_key, Shard& guard) : key(std::move(fence_key)), shard(guard) {}
 
   base::FenceKey key;
+  Shard& shard;          ///< Whose mutex guards everything below.
   bool loaded = false;   ///< `durable` holds what the ledger holds.
   bool loading = false;  ///< A find is under way.
   bool raising = false;  ///< A raise is under way.

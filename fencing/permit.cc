@@ -29,7 +29,7 @@ Ticket::~Ticket() {
   if (state_ == nullptr) {
     return;
   }
-  Shard& shard = gate_->impl_->shard_of(state_->key.text());
+  Shard& shard = state_->shard;
   // Dropped after the lock is gone: a callback may own things whose destructors come back here.
   EnterWaiter dropped;
   const std::lock_guard lock(shard.mutex);
@@ -57,7 +57,7 @@ void Permit::settle(Settlement outcome) {
   if (state_ == nullptr) {
     return;
   }
-  Shard& shard = gate_->impl_->shard_of(state_->key.text());
+  Shard& shard = state_->shard;
   Afterwards afterwards;
   {
     const std::lock_guard lock(shard.mutex);

@@ -32,9 +32,9 @@ Reply json_reply(std::string body, int status = 200) {
   return reply;
 }
 
-Reply text_reply(std::string body, std::string type) {
+Reply text_reply(std::string body, std::string_view type) {
   Reply reply;
-  reply.add("Content-Type", std::move(type));
+  reply.add("Content-Type", type);
   reply.body = std::move(body);
   return reply;
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "proxy/target.h"
 #include "proxy/token_header.h"
 
 namespace fenceline::proxy {
@@ -20,18 +19,14 @@ tl::unexpected<base::Error> pass_on(base::Error& error) {
 
 Result<void> find_route(const RouteTable& routes, Exchange& exchange) {
   const base::RequestHead& head = exchange.request.head;
-  auto target = decode_path(head.path);
-  if (!target) {
-    return pass_on(target.error());
+  if (auto decoded = decode_path(head.path, exchange.target); !decoded) {
+    return decoded;
   }
-  auto found = routes.find(target->segments, target->trailing_slash);
-  if (!found) {
+  exchange.route = routes.find(exchange.target.segments, exchange.captures);
+  if (exchange.route == nullptr) {
     return base::fail(ErrorKind::kNotFound,
                       "No route takes this path. GET /v1/routes on the admin listener lists them.");
   }
-  exchange.route = found->route;
-  exchange.captures = std::move(found->captures);
-  exchange.names_directory = target->trailing_slash;
   exchange.is_read = exchange.route->backend->is_read(head);
   return {};
 }

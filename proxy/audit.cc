@@ -20,12 +20,11 @@ void Audit::rejected(const Exchange& exchange, const base::Error& error, base::T
   entry.holder = exchange.holder;
   entry.peer = std::string(request.peer);
   entry.method = std::string(request.head.method_text);
-  entry.resource = exchange.captures.resource_name;
+  entry.resource = std::string(exchange.captures.resource_name);
   entry.request_id = std::string(request.request_id);
   entry.enforced = enforced;
 
-  RouteMetrics metrics = exchange.route->metrics;
-  metrics.rejected(error.kind, enforced);
+  exchange.route->metrics.rejected(error.kind, enforced);
   const std::string presented = entry.presented.text();
   const std::string mark = highest.text();
   base::log(base::LogLevel::kWarning, "rejected",
@@ -62,8 +61,7 @@ void Audit::failed(const Exchange& exchange, const base::Error& error) {
 
 void Audit::took_over(const Exchange& exchange, base::Token previous) {
   const Request& request = exchange.request;
-  RouteMetrics metrics = exchange.route->metrics;
-  metrics.took_over();
+  exchange.route->metrics.took_over();
   const std::string token = exchange.token.text();
   const std::string before = previous.text();
   base::log(base::LogLevel::kInfo, "takeover", "a higher token was admitted",

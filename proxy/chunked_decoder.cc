@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "proxy/field_syntax.h"
+#include "base/field_syntax.h"
 #include "proxy/uri_syntax.h"
 
 namespace fenceline::proxy {
@@ -28,7 +28,7 @@ std::uint64_t hex_value(char c) {
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-bool is_value_char(char c) { return is_field_value(std::string_view(&c, 1)); }
+bool is_value_char(char c) { return base::is_field_value(std::string_view(&c, 1)); }
 
 }  // namespace
 
@@ -68,7 +68,7 @@ std::string_view ChunkedDecoder::take_trailer(char c) {
       return "A trailer value has a control byte.";
     }
   } else {
-    if (!is_token_char(c)) {
+    if (!base::is_token_char(c)) {
       return "A trailer line is not `name: value`, or is folded.";
     }
     state_ = State::kTrailerName;

@@ -1,9 +1,11 @@
 #include "proxy/core.h"
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 #include <csignal>
 #include <utility>
+
+#include "base/asio_await.h"
+#include "base/spawn.h"
 
 namespace fenceline::proxy {
 namespace {
@@ -67,7 +69,7 @@ void Core::add(Session& session) {
   turning_ = true;
   // The wheel stood still; its time-outs count from the time it knows.
   wheel_.advance(shared_.clock.now());
-  boost::asio::co_spawn(context_, turn_wheel(), [this](const std::exception_ptr& thrown) {
+  base::spawn(context_, turn_wheel(), [this](const std::exception_ptr& thrown) {
     turning_ = false;
     report(thrown);
   });
@@ -75,7 +77,8 @@ void Core::add(Session& session) {
 
 /// Turns while there is somebody to time out; an idle server does not wake up.
 base::Awaitable<void> Core::turn_wheel() {
-  auto token = base::kAwait;
+  boost::system::error_code ignored;  // Nobody cancels it.
+  auto token = base::await_into(ignored);
   bool needed = true;
   while (needed) {
     tick_.expires_after(wheel_.tick());

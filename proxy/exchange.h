@@ -9,6 +9,7 @@
 #include "config/pattern.h"
 #include "proxy/handler.h"
 #include "proxy/route.h"
+#include "proxy/target.h"
 
 namespace fenceline::proxy {
 
@@ -18,8 +19,8 @@ struct Exchange {
 
   Request request;
   const Route* route = nullptr;  ///< Null: no route takes the path.
+  Target target;                 ///< The decoded path.
   config::Captures captures;     ///< Holds the canonical resource name.
-  bool names_directory = false;  ///< The path ended in `/`.
   bool is_read = false;
   std::optional<base::FenceKey> key;  ///< Empty on a route without a fence.
   base::Token token;                  ///< No token if the request carries none.
@@ -29,7 +30,7 @@ struct Exchange {
   [[nodiscard]] bool claims() const { return token.exists() && key.has_value(); }
 
   [[nodiscard]] backends::ResourceRequest resource() const {
-    return {request.head, captures.resource_name, names_directory};
+    return {request.head, captures.resource_name, target.segments.trailing_slash()};
   }
 };
 

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "proxy/field_syntax.h"
+#include "base/field_syntax.h"
 #include "proxy/uri_syntax.h"
 
 namespace fenceline::proxy {
@@ -34,14 +34,18 @@ struct Seen {
   bool keep_alive = false;
 };
 
-void note_connection(std::string_view value, Seen& seen) {
+base::Result<void> note_connection(std::string_view value, Seen& seen) {
   while (!value.empty()) {
     const std::size_t comma = std::min(value.find(','), value.size());
-    const std::string_view option = trim_blanks(value.substr(0, comma));
+    const std::string_view option = base::trim_blanks(value.substr(0, comma));
+    if (!option.empty() && !base::is_token(option)) {
+      return refuse("The field Connection is not a list of options, such as `close`.");
+    }
     seen.close = seen.close || base::equal_names(option, "close");
     seen.keep_alive = seen.keep_alive || base::equal_names(option, "keep-alive");
     value.remove_prefix(std::min(comma + 1, value.size()));
   }
+  return {};
 }
 
 /// False if `slot` was taken already.
@@ -54,6 +58,10 @@ bool take(std::optional<std::string_view>& slot, std::string_view value) {
 }
 
 base::Result<void> note_field(const base::Field& field, Seen& seen) {
+  // The shortest and the longest of the names below: most fields are neither.
+  if (field.name.size() < 4 || field.name.size() > 17) {
+    return {};
+  }
   if (base::equal_names(field.name, "Host")) {
     if (!take(seen.host, field.value)) {
       return refuse("The field Host is there more than once. Send it once.");
@@ -67,7 +75,7 @@ base::Result<void> note_field(const base::Field& field, Seen& seen) {
       return refuse("The field Transfer-Encoding is there more than once. Send it once.");
     }
   } else if (base::equal_names(field.name, "Connection")) {
-    note_connection(field.value, seen);
+    return note_connection(field.value, seen);
   } else if (base::equal_names(field.name, "Expect")) {
     seen.expect_twice = !take(seen.expect, field.value) || seen.expect_twice;
   }
@@ -96,8 +104,8 @@ tl::unexpected<base::Error> refuse_coding(std::string_view value) {
   for (bool more = true; more;) {
     const std::size_t comma = rest.find(',');
     more = comma != std::string_view::npos;
-    const std::string_view coding = trim_blanks(rest.substr(0, comma));
-    well_formed = well_formed && is_token(coding);
+    const std::string_view coding = base::trim_blanks(rest.substr(0, comma));
+    well_formed = well_formed && base::is_token(coding);
     chunked_last = base::equal_names(coding, "chunked");
     chunked += chunked_last ? 1 : 0;
     rest = more ? rest.substr(comma + 1) : std::string_view();

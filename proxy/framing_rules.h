@@ -1,6 +1,6 @@
 #pragma once
 
-// The rules for header fields that Beast does not enforce, without Beast: what is lenient here lets
+// The rules for header fields that frame a message: what is lenient here lets
 // a body be read as the next request (request smuggling).
 
 #include "base/error.h"

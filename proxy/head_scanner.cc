@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <cstring>
 
+#include "base/bytes.h"
 #include "proxy/request_line.h"
 
 namespace fenceline::proxy {
@@ -14,37 +13,6 @@ namespace {
 using base::ErrorKind;
 
 constexpr std::size_t kMaxEmptyLines = 2;
-
-bool is_control(char c) {
-  const auto byte = static_cast<std::uint8_t>(c);
-  return byte < 0x20 || byte == 0x7F;
-}
-
-/// True if one of the eight bytes is a control byte. A head is scanned byte by byte only near CRLF.
-bool has_control(std::uint64_t bytes) {
-  constexpr std::uint64_t kOnes = 0x0101010101010101U;
-  constexpr std::uint64_t kHighs = 0x8080808080808080U;
-  const std::uint64_t below_blank = (bytes - kOnes * 0x20U) & ~bytes & kHighs;
-  const std::uint64_t from_del = bytes ^ (kOnes * 0x7FU);
-  const std::uint64_t is_del = (from_del - kOnes) & ~from_del & kHighs;
-  return (below_blank | is_del) != 0;
-}
-
-/// The first control byte in `text` at or after `from`; `text.size()` if there is none.
-std::size_t find_control(std::string_view text, std::size_t from) {
-  while (from + sizeof(std::uint64_t) <= text.size()) {
-    std::uint64_t bytes = 0;
-    std::memcpy(&bytes, text.data() + from, sizeof(bytes));
-    if (has_control(bytes)) {
-      break;
-    }
-    from += sizeof(bytes);
-  }
-  while (from < text.size() && !is_control(text[from])) {
-    ++from;
-  }
-  return from;
-}
 
 tl::unexpected<base::Error> refuse(std::string detail) {
   return base::fail(ErrorKind::kMalformedRequest, std::move(detail));
@@ -124,7 +92,7 @@ base::Result<std::optional<HeadSpan>> HeadScanner::scan(std::string_view buffere
   const bool full = buffered.size() >= limits_.max_head_bytes;
   const std::string_view text = buffered.substr(0, limits_.max_head_bytes);
   for (;;) {
-    position_ = find_control(text, position_);
+    position_ = base::find_control(text, position_);
     const bool lone_cr = position_ + 1 == text.size() && text[position_] == '\r';
     if (position_ >= text.size() || lone_cr) {
       if (full) {

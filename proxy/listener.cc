@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <cerrno>
 #include <optional>
 #include <system_error>
 #include <utility>
 
+#include "base/asio_await.h"
+#include "base/spawn.h"
 #include "proxy/plain_transport.h"
 #include "proxy/session.h"
 
@@ -21,7 +21,6 @@ namespace fenceline::proxy {
 namespace {
 
 using base::Awaitable;
-using base::kAwait;
 using base::Result;
 using boost::system::error_code;
 
@@ -107,9 +106,8 @@ Listener::Listener(Core& core, std::shared_ptr<ListenerState> state, ListenerSet
 }
 
 void Listener::start() {
-  boost::asio::co_spawn(
-      core_.context(), run(shared_from_this()),
-      [core = &core_](const std::exception_ptr& thrown) { core->report(thrown); });
+  base::spawn(core_.context(), run(shared_from_this()),
+              [core = &core_](const std::exception_ptr& thrown) { core->report(thrown); });
 }
 
 void Listener::close() {
@@ -132,7 +130,7 @@ Awaitable<void> Listener::run(std::shared_ptr<Listener> self) {
 
 Awaitable<void> Listener::accept_until_closed() {
   error_code error;
-  auto token = boost::asio::redirect_error(kAwait, error);
+  auto token = base::await_into(error);
   while (acceptor_.is_open()) {
     co_await acceptor_.async_wait(Acceptor::wait_read, token);
     if (!acceptor_.is_open()) {
@@ -202,9 +200,8 @@ void Listener::serve(base::UniqueFd fd, std::string peer, Admission admission) {
   }
   auto connection =
       std::make_unique<Connection>(state_, setup_.options, core_, admission, std::move(*transport));
-  boost::asio::co_spawn(
-      core_.context(), run_session(std::move(connection)),
-      [core = &core_](const std::exception_ptr& thrown) { core->report(thrown); });
+  base::spawn(core_.context(), run_session(std::move(connection)),
+              [core = &core_](const std::exception_ptr& thrown) { core->report(thrown); });
 }
 
 }  // namespace fenceline::proxy

@@ -3,6 +3,11 @@
 #include <fmt/format.h>
 
 namespace fenceline::proxy {
+namespace {
+
+using Piece = base::Result<std::string_view>;
+
+}  // namespace
 
 StagedBytes::StagedBytes(std::uint64_t limit_bytes, base::Gauge gauge)
     : limit_bytes_(limit_bytes),
@@ -36,25 +41,35 @@ MeteredBody::~MeteredBody() { staged_.give_back(passed_bytes_); }
 
 std::optional<std::uint64_t> MeteredBody::declared_bytes() const { return from_.declared_bytes(); }
 
-base::Awaitable<base::Result<std::string_view>> MeteredBody::read() {
-  auto piece = co_await from_.read();
+base::Awaitable<Piece> MeteredBody::read() {
+  auto piece = from_.read();
+  return piece.is_ready() ? base::Awaitable<Piece>::ready(count(piece.take()))
+                          : wait_for(std::move(piece));
+}
+
+base::Awaitable<Piece> MeteredBody::wait_for(base::Awaitable<Piece> piece) {
+  auto arrived = co_await std::move(piece);
+  co_return count(std::move(arrived));
+}
+
+Piece MeteredBody::count(Piece piece) {
   if (!piece) {
-    co_return piece;
+    return piece;
   }
   if (piece->size() > max_body_bytes_ - passed_bytes_) {
-    co_return base::fail(base::ErrorKind::kBodyTooLarge,
-                         fmt::format("The body is longer than {} bytes, the most this route takes "
-                                     "(limits.body).",
-                                     max_body_bytes_));
+    return base::fail(base::ErrorKind::kBodyTooLarge,
+                      fmt::format("The body is longer than {} bytes, the most this route takes "
+                                  "(limits.body).",
+                                  max_body_bytes_));
   }
   if (!staged_.take(piece->size())) {
-    co_return base::fail(base::ErrorKind::kOverloaded,
-                         fmt::format("Uploads that are not committed yet hold {} bytes, the most "
-                                     "that is allowed (limits.staged). Try again later.",
-                                     staged_.limit_bytes()));
+    return base::fail(base::ErrorKind::kOverloaded,
+                      fmt::format("Uploads that are not committed yet hold {} bytes, the most "
+                                  "that is allowed (limits.staged). Try again later.",
+                                  staged_.limit_bytes()));
   }
   passed_bytes_ += piece->size();
-  co_return piece;
+  return piece;
 }
 
 }  // namespace fenceline::proxy

@@ -48,6 +48,10 @@ class MeteredBody final : public base::BodySource {
   void limit_idle(base::Milliseconds limit) override { from_.limit_idle(limit); }
 
  private:
+  base::Awaitable<base::Result<std::string_view>> wait_for(
+      base::Awaitable<base::Result<std::string_view>> piece);
+  base::Result<std::string_view> count(base::Result<std::string_view> piece);
+
   base::BodySource& from_;
   std::uint64_t max_body_bytes_;
   StagedBytes& staged_;

@@ -25,48 +25,25 @@ tl::unexpected<base::Error> pass_on(base::Error& error) {
 
 Awaitable<Reply> Pipeline::handle(Request request) {
   Exchange exchange(request);
-  auto outcome = co_await run(exchange);
+  auto arrived = check_arrival(parts_.routes, parts_.token_fields, exchange);
+  Result<Reply> outcome = Reply();
+  if (!arrived && !waved_through(exchange, arrived.error())) {
+    outcome = pass_on(arrived.error());
+  } else if (exchange.is_read) {
+    outcome = co_await read(exchange);
+  } else {
+    outcome = co_await write(exchange);
+  }
   co_return answer(exchange, std::move(outcome));
 }
 
-Awaitable<Result<Reply>> Pipeline::run(Exchange& exchange) {
-  auto arrived = check_arrival(parts_.routes, parts_.token_fields, exchange);
-  if (!arrived && !waved_through(exchange, arrived.error())) {
-    co_return pass_on(arrived.error());
-  }
+Awaitable<Result<Reply>> Pipeline::write(Exchange& exchange) {
+  // 1 ADMIT
   Tickets tickets;
-  if (exchange.claims()) {
-    auto admitted = co_await admit(exchange);
-    if (!admitted) {
-      co_return pass_on(admitted.error());
-    }
-    tickets = std::move(*admitted);
+  auto admitted = co_await admit(exchange, tickets);
+  if (!admitted) {
+    co_return pass_on(admitted.error());
   }
-  if (exchange.is_read) {
-    co_return co_await read(exchange, tickets);
-  }
-  co_return co_await write(exchange, tickets);
-}
-
-// 1 ADMIT
-Awaitable<Result<Tickets>> Pipeline::admit(Exchange& exchange) {
-  const fencing::Claim claim{exchange.token, exchange.holder, exchange.route->max_jump};
-  std::vector<base::FenceKey> keys(1, *exchange.key);
-  auto tickets = co_await fencing::admit(parts_.gate, std::move(keys), claim,
-                                         exchange.request.timers, exchange.route->drain);
-  if (!tickets) {
-    if (waved_through(exchange, tickets.error())) {
-      co_return Tickets();
-    }
-    co_return tickets;
-  }
-  if (tickets->front().took_over()) {
-    parts_.audit.took_over(exchange, tickets->front().previous());
-  }
-  co_return tickets;
-}
-
-Awaitable<Result<Reply>> Pipeline::write(Exchange& exchange, Tickets& tickets) {
   // 2 STAGE: the raise of our mark becomes durable meanwhile. No lock is held.
   MeteredBody body(exchange.request.body, exchange.route->max_body_bytes, parts_.staged);
   body.limit_idle(exchange.route->body_idle);
@@ -78,46 +55,103 @@ Awaitable<Result<Reply>> Pipeline::write(Exchange& exchange, Tickets& tickets) {
     co_return pass_on(staged.error());
   }
   // 3 ENTER
-  auto permits = co_await enter(exchange, tickets);
-  if (!permits) {
-    co_return pass_on(permits.error());
+  Permits permits;
+  auto entered = co_await enter(exchange, tickets, permits);
+  if (!entered) {
+    co_return pass_on(entered.error());
   }
   // 4 COMMIT and 5 DURABLE. If this coroutine is destroyed in here, the permits settle as in doubt.
   auto outcome = co_await (*staged)->commit();
   // 6 LEAVE, then 7 ANSWER
-  fencing::settle(*permits, settlement_of(outcome));
+  fencing::settle(permits, settlement_of(outcome));
   co_return outcome;
 }
 
 // A fenced read takes the same path with the read as its effect; it changes nothing, so it leaves
 // as not applied whatever it found.
-Awaitable<Result<Reply>> Pipeline::read(Exchange& exchange, Tickets& tickets) {
-  auto permits = co_await enter(exchange, tickets);
-  if (!permits) {
-    co_return pass_on(permits.error());
+Awaitable<Result<Reply>> Pipeline::read(Exchange& exchange) {
+  return exchange.claims() ? fenced_read(exchange)
+                           : exchange.route->backend->read(exchange.resource());
+}
+
+Awaitable<Result<Reply>> Pipeline::fenced_read(Exchange& exchange) {
+  Tickets tickets;
+  auto admitted = co_await admit(exchange, tickets);
+  if (!admitted) {
+    co_return pass_on(admitted.error());
+  }
+  Permits permits;
+  auto entered = co_await enter(exchange, tickets, permits);
+  if (!entered) {
+    co_return pass_on(entered.error());
   }
   const backends::ResourceRequest resource = exchange.resource();
   auto outcome = co_await exchange.route->backend->read(resource);
-  fencing::settle(*permits, fencing::Settlement::kNotApplied);
+  fencing::settle(permits, fencing::Settlement::kNotApplied);
   co_return outcome;
 }
 
-Awaitable<Result<Permits>> Pipeline::enter(Exchange& exchange, Tickets& tickets) {
-  std::optional<Result<Permits>> known = fencing::try_enter(parts_.gate, tickets);
-  Result<Permits> permits = Permits();
-  if (known) {
-    permits = std::move(*known);
+Awaitable<Result<void>> Pipeline::admit(Exchange& exchange, Tickets& tickets) {
+  if (!exchange.claims()) {
+    return Awaitable<Result<void>>::ready({});
+  }
+  const fencing::Claim claim{exchange.token, exchange.holder, exchange.route->max_jump};
+  auto known = fencing::try_admit(parts_.gate, *exchange.key, claim, tickets);
+  return known ? Awaitable<Result<void>>::ready(after_admission(exchange, tickets, *known))
+               : wait_to_admit(exchange, tickets, claim);
+}
+
+Awaitable<Result<void>> Pipeline::wait_to_admit(Exchange& exchange, Tickets& tickets,
+                                                fencing::Claim claim) {
+  std::vector<base::FenceKey> keys(1, *exchange.key);
+  auto waited = co_await fencing::admit(parts_.gate, std::move(keys), claim,
+                                        exchange.request.timers, exchange.route->drain);
+  Result<void> admitted;
+  if (waited) {
+    tickets = std::move(*waited);
   } else {
-    const base::MonotonicTime began = parts_.clock.now();
-    permits = co_await fencing::enter(parts_.gate, tickets, exchange.request.timers,
-                                      exchange.route->drain);
-    RouteMetrics metrics = exchange.route->metrics;
-    metrics.waited(std::chrono::duration<double>(parts_.clock.now() - began).count());
+    admitted = pass_on(waited.error());
   }
-  if (!permits && waved_through(exchange, permits.error())) {
-    co_return Permits();
+  co_return after_admission(exchange, tickets, admitted);
+}
+
+Result<void> Pipeline::after_admission(const Exchange& exchange, const Tickets& tickets,
+                                       Result<void>& admitted) {
+  if (!admitted && waved_through(exchange, admitted.error())) {
+    return {};
   }
-  co_return permits;
+  if (admitted && tickets.front().took_over()) {
+    parts_.audit.took_over(exchange, tickets.front().previous());
+  }
+  return std::move(admitted);
+}
+
+Awaitable<Result<void>> Pipeline::enter(Exchange& exchange, Tickets& tickets, Permits& permits) {
+  auto known = fencing::try_enter(parts_.gate, tickets, permits);
+  return known ? Awaitable<Result<void>>::ready(after_entry(exchange, *known))
+               : wait_to_enter(exchange, tickets, permits);
+}
+
+Awaitable<Result<void>> Pipeline::wait_to_enter(Exchange& exchange, Tickets& tickets,
+                                                Permits& permits) {
+  const base::MonotonicTime began = parts_.clock.now();
+  auto waited =
+      co_await fencing::enter(parts_.gate, tickets, exchange.request.timers, exchange.route->drain);
+  exchange.route->metrics.waited(std::chrono::duration<double>(parts_.clock.now() - began).count());
+  Result<void> entered;
+  if (waited) {
+    permits = std::move(*waited);
+  } else {
+    entered = pass_on(waited.error());
+  }
+  co_return after_entry(exchange, entered);
+}
+
+Result<void> Pipeline::after_entry(const Exchange& exchange, Result<void>& entered) {
+  if (!entered && waved_through(exchange, entered.error())) {
+    return {};
+  }
+  return std::move(entered);
 }
 
 bool Pipeline::waved_through(const Exchange& exchange, const base::Error& error) {
@@ -154,8 +188,7 @@ Reply Pipeline::answer(const Exchange& exchange, Result<Reply> outcome) {
     reply.add("Fencing-Highest", mark.text());
   }
   if (exchange.route != nullptr) {
-    RouteMetrics metrics = exchange.route->metrics;
-    metrics.answered(reply.status);
+    exchange.route->metrics.answered(reply.status);
   }
   return reply;
 }

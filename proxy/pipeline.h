@@ -36,12 +36,21 @@ class Pipeline final : public Handler {
   base::Awaitable<base::Reply> handle(Request request) override;
 
  private:
-  base::Awaitable<base::Result<base::Reply>> run(Exchange& exchange);
-  base::Awaitable<base::Result<base::Reply>> read(Exchange& exchange, fencing::Tickets& tickets);
-  base::Awaitable<base::Result<base::Reply>> write(Exchange& exchange, fencing::Tickets& tickets);
-  base::Awaitable<base::Result<fencing::Tickets>> admit(Exchange& exchange);
-  base::Awaitable<base::Result<fencing::Permits>> enter(Exchange& exchange,
-                                                        fencing::Tickets& tickets);
+  base::Awaitable<base::Result<base::Reply>> read(Exchange& exchange);
+  base::Awaitable<base::Result<base::Reply>> fenced_read(Exchange& exchange);
+  base::Awaitable<base::Result<base::Reply>> write(Exchange& exchange);
+  // Fill `tickets` and `permits`; both stay empty for a request that claims nothing, or that an
+  // observing route lets pass.
+  base::Awaitable<base::Result<void>> admit(Exchange& exchange, fencing::Tickets& tickets);
+  base::Awaitable<base::Result<void>> wait_to_admit(Exchange& exchange, fencing::Tickets& tickets,
+                                                    fencing::Claim claim);
+  base::Result<void> after_admission(const Exchange& exchange, const fencing::Tickets& tickets,
+                                     base::Result<void>& admitted);
+  base::Awaitable<base::Result<void>> enter(Exchange& exchange, fencing::Tickets& tickets,
+                                            fencing::Permits& permits);
+  base::Awaitable<base::Result<void>> wait_to_enter(Exchange& exchange, fencing::Tickets& tickets,
+                                                    fencing::Permits& permits);
+  base::Result<void> after_entry(const Exchange& exchange, base::Result<void>& entered);
 
   /// True if an observing route lets this refusal pass; it is logged and counted here.
   bool waved_through(const Exchange& exchange, const base::Error& error);

@@ -8,10 +8,10 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <cerrno>
 #include <utility>
 
+#include "base/asio_await.h"
 #include "proxy/tcp_socket.h"
 
 namespace fenceline::proxy {
@@ -80,7 +80,7 @@ class PlainTransport final : public Transport {
     std::size_t count = 0;
     if (!deadline_passed()) {
       const auto buffer = asio::buffer(into.data(), into.size());
-      auto token = asio::redirect_error(kAwait, error);
+      auto token = base::await_into(error);
       count = co_await socket_.async_read_some(buffer, token);
     }
     if (!error) {
@@ -96,24 +96,11 @@ class PlainTransport final : public Transport {
                                     Flush flush) override {
     const int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (flush == Flush::kMoreFollows ? MSG_MORE : 0);
     Unsent unsent(pieces);
-    while (!unsent.empty()) {
-      const ssize_t sent = unsent.send(socket_.native_handle(), flags);
-      if (sent >= 0) {
-        unsent.drop(static_cast<std::size_t>(sent));
-        continue;
-      }
-      const Result<bool> wait = classify_write_error();
-      if (!wait) {
-        co_return tl::unexpected(wait.error());
-      }
-      if (*wait) {
-        auto writable = co_await wait_writable();
-        if (!writable) {
-          co_return writable;
-        }
-      }
+    Result<bool> sent = send_now(unsent, flags);
+    if (!sent) {
+      return Awaitable<Result<void>>::ready(tl::unexpected(std::move(sent).error()));
     }
-    co_return Result<void>();
+    return *sent ? Awaitable<Result<void>>::ready({}) : write_rest(unsent, flags);
   }
 
   Awaitable<Result<void>> send_file(int fd, std::uint64_t offset_bytes,
@@ -173,6 +160,41 @@ class PlainTransport final : public Transport {
     socket_.cancel(ignored);
   }
 
+  /// Sends as much as the socket takes now. True if that is all.
+  Result<bool> send_now(Unsent& unsent, int flags) {
+    while (!unsent.empty()) {
+      const ssize_t sent = unsent.send(socket_.native_handle(), flags);
+      if (sent >= 0) {
+        unsent.drop(static_cast<std::size_t>(sent));
+        continue;
+      }
+      const Result<bool> wait = classify_write_error();
+      if (!wait) {
+        return tl::unexpected(wait.error());
+      }
+      if (*wait) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  Awaitable<Result<void>> write_rest(Unsent unsent, int flags) {
+    while (true) {
+      auto writable = co_await wait_writable();
+      if (!writable) {
+        co_return writable;
+      }
+      const Result<bool> sent = send_now(unsent, flags);
+      if (!sent) {
+        co_return tl::unexpected(sent.error());
+      }
+      if (*sent) {
+        co_return Result<void>();
+      }
+    }
+  }
+
   /// After a system call that failed: true to wait for room, false to try again at once.
   Result<bool> classify_write_error() {
     if (would_block()) {
@@ -186,7 +208,7 @@ class PlainTransport final : public Transport {
 
   Awaitable<Result<void>> wait_writable() {
     error_code error;
-    auto token = asio::redirect_error(kAwait, error);
+    auto token = base::await_into(error);
     start_deadline(write_idle());
     co_await socket_.async_wait(TcpSocket::wait_write, token);
     const bool stalled = deadline_passed();

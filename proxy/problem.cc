@@ -116,7 +116,7 @@ base::Reply problem_reply(const base::Error& error, const ProblemFacts& facts) {
     reply.add("Retry-After", fmt::format("{}", facts.retry_after_s.value_or(kDefaultRetryAfterS)));
   }
   for (const auto& [name, value] : error.fields) {
-    reply.add(name, value);
+    reply.fields.add_named(name, value);
   }
   reply.body = problem_document(error, facts);
   return reply;

@@ -1,7 +1,11 @@
 #include "proxy/reason_phrase.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
 
 namespace fenceline::proxy {
 namespace {
@@ -63,6 +67,20 @@ constexpr std::array kPhrases = {
 static_assert(std::ranges::is_sorted(kPhrases, {}, &Phrase::status));
 
 }  // namespace
+
+std::string_view status_line(int status) {
+  constexpr int kFirst = 200;
+  constexpr std::size_t kCount = 400;
+  static const std::vector<std::string> lines = [] {
+    std::vector<std::string> all(kCount);
+    for (std::size_t i = 0; i < kCount; ++i) {
+      const int each = kFirst + static_cast<int>(i);
+      all[i] = fmt::format("HTTP/1.1 {} {}\r\n", each, reason_phrase(each));
+    }
+    return all;
+  }();
+  return lines.at(static_cast<std::size_t>(status - kFirst));
+}
 
 std::string_view reason_phrase(int status) {
   const auto* const found = std::ranges::lower_bound(kPhrases, status, {}, &Phrase::status);

@@ -20,7 +20,7 @@ using base::Result;
 // Copying this much is cheaper than the second system call (facts/performance.md, 1+2).
 constexpr std::uint64_t kCopiedFileBytes = std::uint64_t{16} * 1024;
 
-using Pieces = std::array<std::string_view, Transport::kMaxPieces>;
+using Pieces = std::array<std::string_view, 3>;
 
 /// Appends the slice to `out`. Failure: `out` is as it was.
 Result<void> append_file(const base::FileSlice& slice, std::string& out) {
@@ -52,18 +52,27 @@ class Writer {
          std::string& scratch)
       : transport_(transport), reply_(reply), context_(context), scratch_(scratch) {}
 
-  Awaitable<WrittenReply> run() {
+  /// Does all of it.
+  Awaitable<Result<void>> send() {
     make_head();
-    auto sent = co_await send();
-    if (!sent) {
+    if (framing_.has_body && std::holds_alternative<base::FileSlice>(reply_.body)) {
+      return send_file();
+    }
+    if (framing_.has_body &&
+        std::holds_alternative<std::unique_ptr<base::BodySource>>(reply_.body)) {
+      return send_source();
+    }
+    return send_text();
+  }
+
+  WrittenReply finish(bool complete) {
+    if (!complete) {
       transport_.reset();
     }
-    WrittenReply written;
-    written.status = reply_.status;
-    written.keep_alive = framing_.keep_alive;
-    written.replaced = framing_.replaced;
-    written.complete = sent.has_value();
-    co_return written;
+    return {.status = reply_.status,
+            .keep_alive = framing_.keep_alive,
+            .replaced = framing_.replaced,
+            .complete = complete};
   }
 
  private:
@@ -73,63 +82,49 @@ class Writer {
   }
 
   /// Instead of the reply, while nothing has been sent.
-  Awaitable<Result<void>> send_problem(base::Error error) {
+  Awaitable<Result<void>> send_problem(const base::Error& error) {
     reply_ = problem_reply(error);
     make_head();
-    co_return co_await send_text();
+    return send_text();
   }
 
-  Awaitable<Result<void>> send() {
-    if (!framing_.has_body) {
-      co_return co_await send_pieces(scratch_, std::string_view());
-    }
-    if (std::holds_alternative<base::FileSlice>(reply_.body)) {
-      co_return co_await send_file();
-    }
-    if (std::holds_alternative<std::unique_ptr<base::BodySource>>(reply_.body)) {
-      co_return co_await send_source();
-    }
-    co_return co_await send_text();
-  }
-
-  Awaitable<Result<void>> send_pieces(std::string_view head, std::string_view body) {
-    const std::array<std::string_view, 2> pieces{head, body};
-    co_return co_await transport_.write_all(pieces, Flush::kNow);
-  }
-
+  /// The head, and a body that is a text or none.
   Awaitable<Result<void>> send_text() {
     const auto* text = std::get_if<std::string>(&reply_.body);
-    std::string_view body;
-    if (text != nullptr && framing_.has_body) {
-      body = *text;
-    }
-    co_return co_await send_pieces(scratch_, body);
+    const bool has_text = text != nullptr && framing_.has_body;
+    return write({scratch_, has_text ? std::string_view(*text) : std::string_view(), {}},
+                 Flush::kNow);
   }
 
   Awaitable<Result<void>> send_file() {
     const auto& slice = std::get<base::FileSlice>(reply_.body);
-    if (slice.length_bytes <= kCopiedFileBytes) {
-      Result<void> copied = append_file(slice, scratch_);
-      if (!copied) {
-        base::Error error = std::move(copied).error();
-        co_return co_await send_problem(std::move(error));
-      }
-      co_return co_await send_pieces(scratch_, std::string_view());
+    if (slice.length_bytes > kCopiedFileBytes) {
+      return send_large_file(slice);
     }
-    const std::array<std::string_view, 1> head{scratch_};
-    auto sent = co_await transport_.write_all(head, Flush::kMoreFollows);
+    Result<void> copied = append_file(slice, scratch_);
+    return copied ? write({scratch_, {}, {}}, Flush::kNow) : send_problem(copied.error());
+  }
+
+  Awaitable<Result<void>> send_large_file(const base::FileSlice& slice) {
+    auto sent = co_await write_head();
     if (!sent) {
       co_return sent;
     }
     co_return co_await transport_.send_file(slice.fd.get(), slice.offset_bytes, slice.length_bytes);
   }
 
+  Awaitable<Result<void>> write_head() { return write({scratch_, {}, {}}, Flush::kMoreFollows); }
+
+  Awaitable<Result<void>> write(const Pieces& pieces, Flush flush) {
+    pieces_ = pieces;  // They must live as long as the writing.
+    return transport_.write_all(pieces_, flush);
+  }
+
   Awaitable<Result<void>> send_source() {
     base::BodySource& source = *std::get<std::unique_ptr<base::BodySource>>(reply_.body);
     auto piece = co_await source.read();
     if (!piece) {
-      base::Error error = std::move(piece).error();
-      co_return co_await send_problem(std::move(error));
+      co_return co_await send_problem(piece.error());
     }
     std::uint64_t sent_bytes = 0;
     while (true) {
@@ -156,9 +151,8 @@ class Writer {
     if (framing_.chunked) {
       fmt::format_to(std::back_inserter(scratch_), "{:x}\r\n", piece.size());
     }
-    const std::string_view end = framing_.chunked ? "\r\n" : "";
-    const std::array<std::string_view, 3> pieces{scratch_, piece, end};
-    auto sent = co_await transport_.write_all(pieces, Flush::kNow);
+    pieces_ = {scratch_, piece, framing_.chunked ? "\r\n" : ""};
+    auto sent = co_await transport_.write_all(pieces_, Flush::kNow);
     scratch_.clear();
     co_return sent;
   }
@@ -168,6 +162,7 @@ class Writer {
   const ReplyContext& context_;
   std::string& scratch_;
   ReplyFraming framing_;
+  Pieces pieces_;
 };
 
 }  // namespace
@@ -175,7 +170,8 @@ class Writer {
 Awaitable<WrittenReply> write_reply(Transport& transport, base::Reply& reply, ReplyContext context,
                                     std::string& scratch) {
   Writer writer(transport, reply, context, scratch);
-  co_return co_await writer.run();
+  auto sent = co_await writer.send();
+  co_return writer.finish(sent.has_value());
 }
 
 }  // namespace fenceline::proxy

@@ -41,14 +41,22 @@ std::optional<std::uint64_t> RequestBody::remaining_bytes() const {
 }
 
 Awaitable<Result<std::string_view>> RequestBody::read() {
+  const Result<std::string_view> piece = next_buffered();
+  if (!piece || !piece->empty() || parser_->body_finished()) {
+    return Awaitable<Result<std::string_view>>::ready(piece);
+  }
+  return receive_piece();
+}
+
+Awaitable<Result<std::string_view>> RequestBody::receive_piece() {
   while (true) {
-    const Result<std::string_view> piece = next_buffered();
-    if (!piece || !piece->empty() || parser_->body_finished()) {
-      co_return piece;
-    }
     auto received = co_await receive();
     if (!received) {
       failure_ = std::move(received).error();
+    }
+    const Result<std::string_view> piece = next_buffered();
+    if (!piece || !piece->empty() || parser_->body_finished()) {
+      co_return piece;
     }
   }
 }

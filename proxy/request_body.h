@@ -61,6 +61,7 @@ class RequestBody final : public base::BodySource {
  private:
   base::Result<std::string_view> next_buffered();
   base::Awaitable<base::Result<void>> send_continue();
+  base::Awaitable<base::Result<std::string_view>> receive_piece();
   base::Awaitable<base::Result<void>> receive();
 
   Transport& transport_;

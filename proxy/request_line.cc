@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "proxy/field_syntax.h"
+#include "base/field_syntax.h"
 #include "proxy/uri_syntax.h"
 
 namespace fenceline::proxy {
@@ -63,7 +63,7 @@ base::Result<void> check_request_line(std::string_view line, std::size_t max_tar
   }
   const std::size_t first = line.find(' ');
   const std::size_t second = line.find(' ', first + 1);
-  if (!is_token(line.substr(0, first))) {
+  if (!base::is_token(line.substr(0, first))) {
     return refuse("The method is empty or has a byte that is not allowed in a token.");
   }
   base::Result<void> version = check_version(line.substr(second + 1));

@@ -1,9 +1,6 @@
 #include "proxy/request_parser.h"
 
 #include <algorithm>
-#include <boost/asio/buffer.hpp>
-#include <boost/beast/http/basic_parser.hpp>
-#include <boost/beast/http/error.hpp>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -11,78 +8,9 @@
 #include "proxy/chunked_decoder.h"
 #include "proxy/framing_rules.h"
 #include "proxy/head_scanner.h"
+#include "proxy/head_splitter.h"
 
 namespace fenceline::proxy {
-namespace {
-
-namespace http = boost::beast::http;
-using base::ErrorKind;
-using boost::beast::error_code;
-
-std::string_view view_of(boost::beast::string_view text) { return {text.data(), text.size()}; }
-
-/// Fills a `RequestHead` from Beast's callbacks. Beast sees only whole heads that the scanner has
-/// passed, and never a body.
-class HeadReader final : public http::basic_parser<true> {
- public:
-  HeadReader(base::RequestHead& head, std::uint32_t limit_bytes) : head_(head) {
-    header_limit(limit_bytes);
-    body_limit(boost::none);
-  }
-
- private:
-  void on_request_impl(http::verb /*method*/, boost::beast::string_view method,
-                       boost::beast::string_view target, int version, error_code& /*ec*/) override {
-    head_.method_text = view_of(method);
-    head_.method = base::method_from(head_.method_text);
-    head_.target = view_of(target);
-    const std::size_t mark = std::min(head_.target.find('?'), head_.target.size());
-    head_.path = head_.target.substr(0, mark);
-    head_.query = head_.target.substr(std::min(mark + 1, head_.target.size()));
-    head_.minor_version = version - 10;
-  }
-  void on_field_impl(http::field /*name*/, boost::beast::string_view name,
-                     boost::beast::string_view value, error_code& /*ec*/) override {
-    head_.fields.push_back(base::Field{.name = view_of(name), .value = view_of(value)});
-  }
-  void on_response_impl(int /*code*/, boost::beast::string_view /*reason*/, int /*version*/,
-                        error_code& /*ec*/) override {}
-  void on_header_impl(error_code& /*ec*/) override {}
-  void on_body_init_impl(const boost::optional<std::uint64_t>& /*length*/,
-                         error_code& /*ec*/) override {}
-  std::size_t on_body_impl(boost::beast::string_view /*body*/, error_code& /*ec*/) override {
-    return 0;
-  }
-  void on_chunk_header_impl(std::uint64_t /*size*/, boost::beast::string_view /*extensions*/,
-                            error_code& /*ec*/) override {}
-  std::size_t on_chunk_body_impl(std::uint64_t /*remain*/, boost::beast::string_view /*body*/,
-                                 error_code& /*ec*/) override {
-    return 0;
-  }
-  void on_finish_impl(error_code& /*ec*/) override {}
-
-  base::RequestHead& head_;
-};
-
-/// A sentence for what Beast refused. The scanner has taken care of the rest of its codes.
-std::string explain(const error_code& ec) {
-  if (ec == http::error::bad_field) {
-    return "A header line is not `name: value`: the name is empty, has a blank before the colon, "
-           "or a byte that is not allowed in a token.";
-  }
-  if (ec == http::error::bad_content_length || ec == http::error::multiple_content_length) {
-    return "The field Content-Length is not one decimal number, or comes with Transfer-Encoding. "
-           "Send the length of the body in bytes, digits only.";
-  }
-  if (ec == http::error::bad_transfer_encoding) {
-    return "The field Transfer-Encoding is there more than once, or comes with Content-Length. "
-           "Send one of them, once.";
-  }
-  return "The request head is not valid HTTP/1.1 (" + ec.message() + ").";
-}
-
-}  // namespace
-
 class RequestParser::Impl {
  public:
   explicit Impl(HeadLimits limits) : limits_(limits), scanner_(limits) {}
@@ -97,30 +25,20 @@ class RequestParser::Impl {
   [[nodiscard]] const base::RequestHead& head() const { return head_; }
 
  private:
-  base::Result<void> read_head(std::size_t field_lines);
+  base::Result<void> read_head();
   void clear_head();
 
   HeadLimits limits_;
   HeadScanner scanner_;
   std::string bytes_;  ///< The head itself; every view of `head_` points into it.
   base::RequestHead head_;
-  std::optional<HeadReader> reader_;
   ChunkedDecoder chunks_;
   std::uint64_t remaining_bytes_ = 0;  ///< Of a body with Content-Length.
 };
 
-base::Result<void> RequestParser::Impl::read_head(std::size_t field_lines) {
-  reader_.emplace(head_, static_cast<std::uint32_t>(limits_.max_head_bytes));
-  error_code ec;
-  const std::size_t taken = reader_->put(boost::asio::buffer(bytes_), ec);
-  if (ec) {
-    return base::fail(ErrorKind::kMalformedRequest, explain(ec));
-  }
-  // Two readers with different ideas of where a head ends is what smuggling is made of.
-  if (taken != bytes_.size() || !reader_->is_header_done() || head_.fields.size() != field_lines) {
-    return base::fail(ErrorKind::kMalformedRequest, "The request head is ambiguous.");
-  }
-  return apply_field_rules(head_);
+base::Result<void> RequestParser::Impl::read_head() {
+  base::Result<void> split = split_head(bytes_, head_);
+  return split ? apply_field_rules(head_) : split;
 }
 
 base::Result<std::optional<std::size_t>> RequestParser::Impl::parse_head(
@@ -134,7 +52,7 @@ base::Result<std::optional<std::size_t>> RequestParser::Impl::parse_head(
   }
   const HeadSpan& found = **span;
   bytes_.assign(buffered.substr(found.begin, found.end - found.begin));
-  const base::Result<void> read = read_head(found.fields);
+  const base::Result<void> read = read_head();
   if (!read) {
     clear_head();
     return tl::unexpected<base::Error>(read.error());

@@ -1,37 +1,50 @@
 #include "proxy/response_head.h"
 
-#include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstring>
 #include <memory>
+#include <stdexcept>
 #include <variant>
 
-#include "base/digits.h"
 #include "base/http_date.h"
-#include "proxy/field_syntax.h"
 #include "proxy/problem.h"
 #include "proxy/reason_phrase.h"
 
 namespace fenceline::proxy {
 namespace {
 
-void append_field(std::string& out, std::string_view name, std::string_view value) {
-  out.append(name).append(": ").append(value).append("\r\n");
-}
+constexpr std::string_view kLineEnd = "\r\n";
 
-/// A second copy of one of these would let the client frame the answer differently than we do.
-bool is_reserved(std::string_view name) {
-  constexpr std::array<std::string_view, 4> kReserved = {"Content-Length", "Transfer-Encoding",
-                                                         "Connection", "Date"};
-  return std::ranges::any_of(
-      kReserved, [name](std::string_view each) { return base::equal_names(name, each); });
-}
+/// The status line and the fields that the session sets, gathered in one place: appending each to a
+/// string would cost more than all the rest of the head.
+class OwnLines {
+ public:
+  OwnLines& put(std::string_view text) {
+    if (text.size() > room_.size() - size_) {
+      throw std::length_error("the session's own lines are longer than planned");
+    }
+    std::memcpy(room_.data() + size_, text.data(), text.size());
+    size_ += text.size();
+    return *this;
+  }
+
+  OwnLines& put_number(std::uint64_t number) {
+    char* const begin = room_.data() + size_;
+    const auto end = std::to_chars(begin, room_.data() + room_.size(), number).ptr;
+    size_ += static_cast<std::size_t>(end - begin);
+    return *this;
+  }
+
+  [[nodiscard]] std::string_view text() const { return {room_.data(), size_}; }
+
+ private:
+  std::array<char, 384> room_;  // NOLINT: as far as `size_` says.
+  std::size_t size_ = 0;
+};
 
 bool may_go_out(const base::Reply& reply) {
-  return reply.status >= 200 && reply.status <= 599 &&
-         std::ranges::all_of(reply.fields, [](const base::OwnedField& field) {
-           return is_token(field.first) && is_field_value(field.second) &&
-                  !is_reserved(field.first);
-         });
+  return reply.status >= 200 && reply.status <= 599 && reply.fields.valid();
 }
 
 std::optional<std::uint64_t> length_of(const base::ReplyBody& body) {
@@ -109,36 +122,29 @@ ReplyFraming append_response_head(base::Reply& reply, const ReplyContext& contex
   Announced announced = announce(reply, context);
   announced.framing.replaced = replaced;
 
-  out.append("HTTP/1.1 ");
-  base::append_decimal(out, std::int64_t{reply.status});
-  out.append(" ").append(reason_phrase(reply.status)).append("\r\n");
+  OwnLines lines;
+  lines.put(status_line(reply.status));
   if (!context.date.empty()) {
-    append_field(out, "Date", context.date);
+    lines.put("Date: ").put(context.date).put("\r\n");
   }
-  const auto names_server = [](const base::OwnedField& field) {
-    return base::equal_names(field.first, "Server");
-  };
-  if (std::ranges::none_of(reply.fields, names_server)) {
-    append_field(out, "Server", "fenceline");
-  }
-  for (const base::OwnedField& field : reply.fields) {
-    append_field(out, field.first, field.second);
+  if (!reply.fields.names_server()) {
+    lines.put("Server: fenceline\r\n");
   }
   if (announced.content_length) {
-    out.append("Content-Length: ");
-    base::append_decimal(out, *announced.content_length);
-    out.append("\r\n");
+    lines.put("Content-Length: ").put_number(*announced.content_length).put("\r\n");
   }
   if (announced.framing.chunked) {
-    append_field(out, "Transfer-Encoding", "chunked");
+    lines.put("Transfer-Encoding: chunked\r\n");
   }
   // HTTP/1.1 stays open and HTTP/1.0 closes unless the other is said (RFC 9112, 9.3).
   if (context.minor_version == 0 && announced.framing.keep_alive) {
-    append_field(out, "Connection", "keep-alive");
+    lines.put("Connection: keep-alive\r\n");
   } else if (context.minor_version != 0 && !announced.framing.keep_alive) {
-    append_field(out, "Connection", "close");
+    lines.put("Connection: close\r\n");
   }
-  out.append("\r\n");
+  const std::string_view fields = reply.fields.text();
+  out.reserve(out.size() + lines.text().size() + fields.size() + kLineEnd.size());
+  out.append(lines.text()).append(fields).append(kLineEnd);
   return announced.framing;
 }
 

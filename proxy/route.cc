@@ -19,13 +19,9 @@ std::vector<config::Pattern> patterns_of(const std::vector<Route>& routes) {
 RouteTable::RouteTable(std::vector<Route> routes)
     : routes_(std::move(routes)), table_(patterns_of(routes_)) {}
 
-std::optional<RouteTable::Found> RouteTable::find(const std::vector<std::string>& segments,
-                                                  bool trailing_slash) const {
-  auto found = table_.find(segments, trailing_slash);
-  if (!found) {
-    return std::nullopt;
-  }
-  return Found{&routes_[found->index], std::move(found->captures)};
+const Route* RouteTable::find(const config::PathSegments& path, config::Captures& captures) const {
+  const auto index = table_.find(path, captures);
+  return index ? &routes_[*index] : nullptr;
 }
 
 }  // namespace fenceline::proxy

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,17 +40,12 @@ struct Route {
 /// All routes of the public listener. Immutable, so any number of threads may look things up.
 class RouteTable {
  public:
-  struct Found {
-    const Route* route = nullptr;
-    config::Captures captures;
-  };
-
   /// `routes` must not conflict (`config` has checked that).
   explicit RouteTable(std::vector<Route> routes);
 
-  /// The most specific route that takes the path; nothing if none does.
-  [[nodiscard]] std::optional<Found> find(const std::vector<std::string>& segments,
-                                          bool trailing_slash) const;
+  /// The most specific route that takes the path, and what its pattern took in `captures`; null if
+  /// none does.
+  const Route* find(const config::PathSegments& path, config::Captures& captures) const;
 
   [[nodiscard]] const std::vector<Route>& routes() const { return routes_; }
 

@@ -42,12 +42,12 @@ RouteMetrics::RouteMetrics(base::MetricRegistry& registry, const std::string& ro
   }
 }
 
-void RouteMetrics::answered(int status) {
+void RouteMetrics::answered(int status) const {
   const int hundreds = std::clamp(status / 100, 1, 5);
   requests_[static_cast<std::size_t>(hundreds - 1)].add();
 }
 
-void RouteMetrics::rejected(ErrorKind reason, bool enforced) {
+void RouteMetrics::rejected(ErrorKind reason, bool enforced) const {
   const auto* const found = std::ranges::find(kReasons, reason);
   if (found != kReasons.end()) {
     const auto index = static_cast<std::size_t>(found - kReasons.begin());

@@ -16,16 +16,16 @@ class RouteMetrics {
   RouteMetrics(base::MetricRegistry& registry, const std::string& route);
 
   /// `fenceline_requests_total{route,code}`: one answered request.
-  void answered(int status);
+  void answered(int status) const;
 
   /// `fenceline_rejections_total{route,reason,enforced}`: the fence said no.
-  void rejected(base::ErrorKind reason, bool enforced);
+  void rejected(base::ErrorKind reason, bool enforced) const;
 
   /// `fenceline_takeovers_total{route}`: a higher token was admitted.
-  void took_over() { takeovers_.add(); }
+  void took_over() const { takeovers_.add(); }
 
   /// `fenceline_enter_wait_seconds{route}`: a request waited for the ledger or the drain.
-  void waited(double seconds) { enter_wait_.observe(seconds); }
+  void waited(double seconds) const { enter_wait_.observe(seconds); }
 
  private:
   /// Counters by hundreds of the status: few series, no lookup and no lock per request.

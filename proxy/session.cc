@@ -61,36 +61,38 @@ Awaitable<bool> Session::serve_one() {
   }
   request_id_ = shared_.request_ids.next();
   body_.begin(*parser_);
-  auto reply = co_await call_handler();
-  co_return co_await answer(std::move(reply));
+  base::Reply reply;
+  std::optional<std::string> bug;
+  try {
+    const Request request{.head = parser_->head(),
+                          .body = body_,
+                          .peer = transport_->peer(),
+                          .request_id = request_id_.view(),
+                          .timers = shared_.timers};
+    reply = co_await listener_->handler->handle(request);
+  } catch (const std::exception& thrown) {
+    bug = thrown.what();
+  } catch (...) {
+    bug = "not a std::exception";
+  }
+  if (bug) {
+    reply = handler_threw(*bug);
+  }
+  co_return co_await answer(reply);
 }
 
-Awaitable<base::Reply> Session::call_handler() {
-  std::string what = "not a std::exception";
-  try {
-    Request request{.head = parser_->head(),
-                    .body = body_,
-                    .peer = transport_->peer(),
-                    .request_id = request_id_.view(),
-                    .timers = shared_.timers};
-    auto reply = co_await listener_->handler->handle(request);
-    co_return reply;
-  } catch (const std::exception& thrown) {
-    what = thrown.what();
-  } catch (...) {
-    // `what` says it already.
-  }
+/// The write may or may not have happened: nobody can tell where the handler was.
+base::Reply Session::handler_threw(const std::string& what) {
   broken_ = true;
   shared_.observer.bug(request_id_.view(), what);
-  // The write may or may not have happened: nobody can tell where the handler was.
   base::Error error;
   error.applied = base::Applied::kUnknown;
   ProblemFacts facts;
   facts.request_id = request_id_.view();
-  co_return problem_reply(error, facts);
+  return problem_reply(error, facts);
 }
 
-Awaitable<bool> Session::answer(base::Reply reply) {
+Awaitable<bool> Session::answer(base::Reply& reply) {
   if (body_.client_gone()) {
     co_return false;
   }

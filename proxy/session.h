@@ -75,8 +75,8 @@ class Session : public boost::intrusive::list_base_hook<
   enum class Rest : std::uint8_t { kNone, kDrain, kClose };
 
   base::Awaitable<bool> serve_one();
-  base::Awaitable<base::Reply> call_handler();
-  base::Awaitable<bool> answer(base::Reply reply);
+  base::Reply handler_threw(const std::string& what);
+  base::Awaitable<bool> answer(base::Reply& reply);
   base::Awaitable<void> refuse(base::Error error);
   Rest settle_body();
   void finish(const WrittenReply& written);

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/fence_key.h"
 #include "proxy/uri_syntax.h"
 
@@ -28,44 +30,76 @@ int hex_value(char c) {
   return (c | 0x20) - 'a' + 10;
 }
 
-bool is_forbidden_in_segment(char c) {
-  const auto byte = static_cast<std::uint8_t>(c);
-  return byte < 0x20 || byte == 0x7F || c == '/' || c == '\\';
+/// What a byte means for a segment; most mean nothing.
+constexpr std::uint8_t kForbidden = 1;
+constexpr std::uint8_t kNotAscii = 2;
+
+constexpr std::array<std::uint8_t, 256> kKinds = [] {
+  std::array<std::uint8_t, 256> kinds{};
+  for (std::size_t byte = 0; byte < kinds.size(); ++byte) {
+    const auto c = static_cast<char>(byte);
+    const bool forbidden = base::is_control(c) || c == '/' || c == '\\';
+    kinds.at(byte) = forbidden ? kForbidden : byte >= 0x80 ? kNotAscii : 0;
+  }
+  return kinds;
+}();
+
+std::uint8_t kind_of(char c) { return kKinds[static_cast<std::uint8_t>(c)]; }
+
+std::uint8_t kinds_in(std::string_view segment) {
+  std::uint8_t kinds = 0;
+  for (const char c : segment) {
+    kinds |= kind_of(c);
+  }
+  return kinds;
 }
 
-base::Result<std::string> decode_segment(std::string_view raw, std::size_t number) {
-  base::Result<std::string> decoded = std::string(raw);
-  if (raw.find('%') != std::string_view::npos) {
-    decoded = percent_decode(raw, fmt::format("path segment {}", number));
-  }
-  if (!decoded) {
-    return decoded;
-  }
-  if (decoded->empty()) {
+base::Result<void> check_segment(std::string_view segment, std::size_t number) {
+  if (segment.empty()) {
     return refuse(
         fmt::format("Path segment {} is empty. Send one `/` between two segments.", number));
   }
-  if (*decoded == "." || *decoded == "..") {
-    return refuse(fmt::format("Path segment {} is `{}`. Send the path that it stands for.", number,
-                              *decoded));
+  if (segment == "." || segment == "..") {
+    return refuse(
+        fmt::format("Path segment {} is `{}`. Send the path that it stands for.", number, segment));
   }
-  const auto bad = std::ranges::find_if(*decoded, is_forbidden_in_segment);
-  if (bad != decoded->end()) {
+  const std::uint8_t kinds = kinds_in(segment);
+  if ((kinds & kForbidden) != 0) {
+    const auto bad = std::ranges::find_if(segment, [](char c) { return kind_of(c) == kForbidden; });
     return refuse(fmt::format(
         "Path segment {} has the byte 0x{:02x}, plain or percent-encoded. Slashes, backslashes and "
         "control bytes are not allowed in a name.",
         number, static_cast<unsigned>(static_cast<std::uint8_t>(*bad))));
   }
-  if (!base::is_valid_utf8(*decoded)) {
+  if ((kinds & kNotAscii) != 0 && !base::is_valid_utf8(segment)) {
     return refuse(fmt::format("Path segment {} is not valid UTF-8.", number));
   }
-  if (decoded->size() > kMaxSegmentBytes) {
+  if (segment.size() > kMaxSegmentBytes) {
     return base::fail(ErrorKind::kTargetTooLong,
                       fmt::format("Path segment {} has {} bytes; at most {} are allowed. Use a "
                                   "shorter name.",
-                                  number, decoded->size(), kMaxSegmentBytes));
+                                  number, segment.size(), kMaxSegmentBytes));
   }
-  return decoded;
+  return {};
+}
+
+/// Decodes each segment of `raw` into `decoded`. Checked one by one before they are joined, so that
+/// no slash is taken for one that was encoded.
+base::Result<void> decode_segments(const config::PathSegments& raw, std::string& decoded) {
+  std::size_t number = 0;
+  for (const std::string_view segment : raw) {
+    ++number;
+    const base::Result<std::string> plain =
+        percent_decode(segment, fmt::format("path segment {}", number));
+    if (!plain) {
+      return tl::unexpected<base::Error>(plain.error());
+    }
+    if (auto checked = check_segment(*plain, number); !checked) {
+      return checked;
+    }
+    decoded.append(number > 1 ? "/" : "").append(*plain);
+  }
+  return {};
 }
 
 }  // namespace
@@ -90,31 +124,33 @@ base::Result<std::string> percent_decode(std::string_view text, std::string_view
   return decoded;
 }
 
-base::Result<Target> decode_path(std::string_view path) {
+base::Result<void> decode_path(std::string_view path, Target& target) {
   if (!path.starts_with('/')) {
     return refuse("The path does not start with `/`.");
   }
-  Target target;
-  std::string_view rest = path.substr(1);
-  target.trailing_slash = path.ends_with('/');
-  if (rest.empty()) {
-    return target;
-  }
-  if (target.trailing_slash) {
-    rest.remove_suffix(1);
-  }
-  for (bool more = true; more;) {
-    const std::size_t slash = rest.find('/');
-    more = slash != std::string_view::npos;
-    base::Result<std::string> segment =
-        decode_segment(rest.substr(0, slash), target.segments.size() + 1);
-    if (!segment) {
-      return tl::unexpected<base::Error>(std::move(segment.error()));
+  const bool trailing_slash = path.ends_with('/');
+  std::string_view text = path.substr(1);
+  if (text.ends_with('/')) {
+    text.remove_suffix(1);
+    if (text.empty() || text.ends_with('/')) {
+      return check_segment({}, 1 + static_cast<std::size_t>(std::ranges::count(text, '/')));
     }
-    target.segments.push_back(std::move(*segment));
-    rest = more ? rest.substr(slash + 1) : std::string_view();
   }
-  return target;
+  target.segments = config::PathSegments(text, trailing_slash);
+  if (text.find('%') != std::string_view::npos) {
+    if (auto decoded = decode_segments(target.segments, target.decoded); !decoded) {
+      return decoded;
+    }
+    target.segments = config::PathSegments(target.decoded, trailing_slash);
+    return {};
+  }
+  std::size_t number = 0;
+  for (const std::string_view segment : target.segments) {
+    if (auto checked = check_segment(segment, ++number); !checked) {
+      return checked;
+    }
+  }
+  return {};
 }
 
 base::Result<std::optional<std::string>> query_parameter(std::string_view query,

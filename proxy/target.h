@@ -3,25 +3,29 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/error.h"
+#include "config/path_segments.h"
 
 namespace fenceline::proxy {
 
 /// A path decoded exactly once (design, 5, "one identity"): the fence key and the backend both use
-/// these segments and nobody decodes again.
+/// these segments and nobody decodes again. Stays where it was filled.
 struct Target {
-  std::vector<std::string> segments;  ///< Decoded; none is empty, `.` or `..`.
-  bool trailing_slash = false;        ///< The path ended in `/` (also true for `/` itself).
+  Target() = default;
+  Target(const Target&) = delete;
+  Target& operator=(const Target&) = delete;
+
+  config::PathSegments segments;  ///< Decoded; none is empty, `.` or `..`.
+  std::string decoded;            ///< What they are views into, if the path was percent-encoded.
 };
 
-/// Decodes an absolute path.
-/// Success: its segments. Failure: `kMalformedRequest`, naming the byte or segment: not starting
+/// Decodes an absolute path into `target`, which was empty. `path` must outlive it.
+/// Failure: `kMalformedRequest`, naming the byte or segment: not starting
 /// with `/`, bad percent-encoding, `%2f`, `%5c`, backslash, NUL and other control bytes, an empty
 /// or dot segment (also when percent-encoded), invalid UTF-8; `kTargetTooLong` for a segment above
 /// 255 bytes. One trailing slash is no empty segment. Pure.
-base::Result<Target> decode_path(std::string_view path);
+base::Result<void> decode_path(std::string_view path, Target& target);
 
 /// Decodes every `%XX` of `text`, once. `what` names the part in the error. Success: the bytes, any
 /// bytes. Failure: `kMalformedRequest` where two hexadecimal digits do not follow a `%`. Pure.

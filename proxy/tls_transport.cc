@@ -6,13 +6,13 @@
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <cerrno>
 #include <utility>
 #include <vector>
 
+#include "base/asio_await.h"
 #include "proxy/tcp_socket.h"
 #include "proxy/tls_context.h"
 
@@ -21,7 +21,6 @@ namespace {
 
 namespace asio = boost::asio;
 using base::Awaitable;
-using base::kAwait;
 using base::Result;
 using boost::system::error_code;
 
@@ -66,7 +65,7 @@ class TlsTransport final : public Transport {
 
   Awaitable<Result<void>> handshake() override {
     error_code error;
-    auto token = asio::redirect_error(kAwait, error);
+    auto token = base::await_into(error);
     co_await stream_.async_handshake(asio::ssl::stream_base::server, token);
     if (error) {
       co_return tl::unexpected(transport_error(error, deadline_passed(), "TLS handshake"));
@@ -79,7 +78,7 @@ class TlsTransport final : public Transport {
     std::size_t count = 0;
     if (!deadline_passed()) {
       const auto buffer = asio::buffer(into.data(), into.size());
-      auto token = asio::redirect_error(kAwait, error);
+      auto token = base::await_into(error);
       count = co_await stream_.async_read_some(buffer, token);
     }
     if (!error) {
@@ -95,7 +94,7 @@ class TlsTransport final : public Transport {
                                     Flush /*flush*/) override {
     Unsent unsent(pieces);
     error_code error;
-    auto token = asio::redirect_error(kAwait, error);
+    auto token = base::await_into(error);
     while (!unsent.empty()) {
       start_deadline(write_idle());
       const auto sent = co_await stream_.async_write_some(unsent.buffers(), token);
@@ -142,7 +141,7 @@ class TlsTransport final : public Transport {
 
   Awaitable<void> shutdown_write() override {
     error_code ignored;
-    auto token = asio::redirect_error(kAwait, ignored);
+    auto token = base::await_into(ignored);
     if (!deadline_passed()) {
       // Sends close_notify, then waits for the client's. A client that is still sending its body
       // makes that wait fail at once, which is fine: only the sending matters here.
@@ -156,7 +155,7 @@ class TlsTransport final : public Transport {
     std::size_t count = 0;
     if (!deadline_passed()) {
       const auto buffer = asio::buffer(scratch.data(), scratch.size());
-      auto token = asio::redirect_error(kAwait, error);
+      auto token = base::await_into(error);
       count = co_await stream_.next_layer().async_read_some(buffer, token);
     }
     if (!error) {

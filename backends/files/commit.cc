@@ -59,11 +59,10 @@ Result<void> check_conditions(const ReadyWrite& write, const SharedFd& parent,
     if (!fd.valid()) {
       return tl::unexpected(error_of(fd.get(), Use::kPut, write.name));
     }
-    auto inspected = inspect(store.calls, fd.get());
+    auto inspected = inspect(store.calls, fd.get(), file);
     if (!inspected) {
-      return tl::unexpected(std::move(inspected.error()));
+      return inspected;
     }
-    file = *std::move(inspected);
     state.etag = file.etag;
     state.last_modified_s = file.status.st_mtim.tv_sec;
   }
@@ -211,7 +210,7 @@ base::Awaitable<Result<Reply>> commit_on_pool(std::shared_ptr<ReadyWrite> write)
 
 class FilesWrite final : public StagedWrite {
  public:
-  explicit FilesWrite(ReadyWrite write) : write_(std::make_shared<ReadyWrite>(std::move(write))) {}
+  explicit FilesWrite(std::shared_ptr<ReadyWrite> write) : write_(std::move(write)) {}
 
   base::Awaitable<Result<Reply>> commit() override {
     if (write_->store->durable()) {
@@ -230,7 +229,7 @@ class FilesWrite final : public StagedWrite {
 
 }  // namespace
 
-std::unique_ptr<StagedWrite> make_staged_write(ReadyWrite write) {
+std::unique_ptr<StagedWrite> make_staged_write(std::shared_ptr<ReadyWrite> write) {
   return std::make_unique<FilesWrite>(std::move(write));
 }
 

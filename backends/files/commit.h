@@ -25,6 +25,6 @@ struct ReadyWrite {
 /// failed is looked at afterwards, `applied` is `kNo` if it left everything as it was and
 /// `kUnknown` otherwise; a failed fsync of the directory is `kStorageFailed` with `kUnknown`, and
 /// the backend is out of service.
-std::unique_ptr<StagedWrite> make_staged_write(ReadyWrite write);
+std::unique_ptr<StagedWrite> make_staged_write(std::shared_ptr<ReadyWrite> write);
 
 }  // namespace fenceline::backends::files

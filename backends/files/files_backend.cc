@@ -58,22 +58,22 @@ class FilesBackend final : public Backend {
   }
 
   base::Awaitable<Result<Reply>> read(ResourceRequest request) override {
-    auto checked = files::check_name(request.name);
-    if (!checked) {
-      co_return tl::unexpected(checked.error());
+    using Answer = base::Awaitable<Result<Reply>>;
+    if (auto checked = files::check_name(request.name); !checked) {
+      return Answer::ready(tl::unexpected(std::move(checked.error())));
     }
     const std::string name(request.name);
     auto opened = files::open_resource(*store_, name);
     if (!opened) {
-      co_return tl::unexpected(opened.error());
+      return Answer::ready(tl::unexpected(std::move(opened.error())));
     }
     if (S_ISDIR(opened->status.st_mode)) {
-      co_return co_await read_directory(request, *opened);
+      return read_directory(request, *std::move(opened));
     }
     if (request.names_directory) {
-      co_return tl::unexpected(files::not_found(name + "/"));
+      return Answer::ready(tl::unexpected(files::not_found(name + "/")));
     }
-    co_return files::read_file(*store_, request.head, *std::move(opened), name);
+    return Answer::ready(files::read_file(*store_, request.head, *std::move(opened), name));
   }
 
   base::Awaitable<Result<std::unique_ptr<StagedWrite>>> stage(ResourceRequest request,
@@ -93,15 +93,17 @@ class FilesBackend final : public Backend {
     if (S_ISDIR(opened->status.st_mode)) {
       return tl::unexpected(files::not_found(name));
     }
-    auto file = files::inspect(store_->calls, opened->fd.get(), opened->status);
-    if (!file) {
-      return tl::unexpected(std::move(file.error()));
+    files::FileState file;
+    auto inspected = files::inspect(store_->calls, opened->fd.get(), opened->status, file);
+    if (!inspected) {
+      return tl::unexpected(std::move(inspected.error()));
     }
-    if (!file->metadata) {
+    if (!file.metadata) {
       return std::nullopt;
     }
-    return base::Stamp{
-        .key = {}, .token = file->metadata->token, .request_id = file->metadata->request_id};
+    return base::Stamp{.key = {},
+                       .token = file.metadata->token,
+                       .request_id = std::string(file.metadata->request_id)};
   }
 
   [[nodiscard]] std::optional<std::string> out_of_service() const override {
@@ -113,8 +115,7 @@ class FilesBackend final : public Backend {
   }
 
  private:
-  base::Awaitable<Result<Reply>> read_directory(ResourceRequest request,
-                                                OpenedResource& directory) {
+  base::Awaitable<Result<Reply>> read_directory(ResourceRequest request, OpenedResource directory) {
     const auto page = files::parse_listing_query(request.head.query);
     if (!page) {
       co_return tl::unexpected(page.error());

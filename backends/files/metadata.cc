@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 
+#include "base/bytes.h"
 #include "base/digits.h"
 
 namespace fenceline::backends::files {
@@ -28,10 +29,6 @@ std::optional<std::string_view> take_word(std::string_view& rest) {
   return word;
 }
 
-bool is_printable(std::string_view text) {
-  return std::ranges::all_of(text, [](char c) { return c >= 0x20 && c <= 0x7e; });
-}
-
 std::optional<base::Token> parse_token(std::string_view text) {
   if (text == "0") {
     return base::Token();
@@ -43,15 +40,17 @@ std::optional<base::Token> parse_token(std::string_view text) {
 }  // namespace
 
 std::string encode(const Metadata& metadata) {
-  std::string text(kVersion);
-  text += ' ';
+  std::string text;
+  text.reserve(64 + metadata.nonce.size() + metadata.request_id.size() +
+               metadata.content_type.size());
+  text.append(kVersion).append(" ");
   base::append_decimal(text, metadata.token.value());
   text.append(" ").append(metadata.nonce).append(" ").append(metadata.request_id).append(" ");
   return text.append(metadata.content_type);
 }
 
 std::optional<Metadata> decode(std::string_view text) {
-  if (!is_printable(text) || take_word(text) != kVersion) {
+  if (!base::is_printable(text) || take_word(text) != kVersion) {
     return std::nullopt;
   }
   const auto token_text = take_word(text);
@@ -65,16 +64,21 @@ std::optional<Metadata> decode(std::string_view text) {
   if (!token) {
     return std::nullopt;
   }
-  return Metadata{*token, std::string(*nonce), std::string(*request_id), std::string(text)};
+  return Metadata{*token, *nonce, *request_id, text};
 }
 
-std::string etag_of(const Metadata& metadata, const struct stat& status) {
-  std::string tag = "\"";
-  tag.append(metadata.nonce).append("-");
-  base::append_hex(tag, static_cast<std::uint64_t>(nanos(status.st_mtim)));
-  tag.append("-");
-  base::append_hex(tag, static_cast<std::uint64_t>(status.st_size));
-  return tag.append("\"");
+std::string etag_of(std::string_view nonce, const struct stat& status) {
+  std::array<char, 36> rest;  // NOLINT: two numbers of at most 16 digits and four signs.
+  char* end = rest.data();
+  *end++ = '-';
+  end = base::put_hex(end, static_cast<std::uint64_t>(nanos(status.st_mtim)));
+  *end++ = '-';
+  end = base::put_hex(end, static_cast<std::uint64_t>(status.st_size));
+  *end++ = '"';
+  std::string tag;
+  tag.reserve(1 + nonce.size() + rest.size());
+  tag += '"';
+  return tag.append(nonce).append(rest.data(), static_cast<std::size_t>(end - rest.data()));
 }
 
 std::string foreign_etag(const struct stat& status, std::int64_t now_ns) {
@@ -85,27 +89,27 @@ std::string foreign_etag(const struct stat& status, std::int64_t now_ns) {
                      changed, modified, status.st_size);
 }
 
-base::Result<FileState> inspect(Syscalls& calls, int fd) {
+base::Result<void> inspect(Syscalls& calls, int fd, FileState& file) {
   struct stat status {};
   if (const int code = calls.stat(fd, status); code < 0) {
     return tl::unexpected(base::error_from_errno(-code, "look at the file"));
   }
-  return inspect(calls, fd, status);
+  return inspect(calls, fd, status, file);
 }
 
-base::Result<FileState> inspect(Syscalls& calls, int fd, const struct stat& status) {
-  FileState state{.status = status, .metadata = std::nullopt, .etag = {}};
-  std::array<char, kMaxAttributeBytes> value{};
-  const ssize_t bytes = calls.get_xattr(fd, kAttributeName, value.data(), value.size());
+base::Result<void> inspect(Syscalls& calls, int fd, const struct stat& status, FileState& file) {
+  file.status = status;
+  const ssize_t bytes =
+      calls.get_xattr(fd, kAttributeName, file.attribute.data(), file.attribute.size());
   if (bytes >= 0) {
-    state.metadata = decode({value.data(), static_cast<std::size_t>(bytes)});
+    file.metadata = decode({file.attribute.data(), static_cast<std::size_t>(bytes)});
   } else if (bytes != -ENODATA && bytes != -ENOTSUP && bytes != -ERANGE) {
     return tl::unexpected(
         base::error_from_errno(static_cast<int>(-bytes), "read the file's attribute"));
   }
-  state.etag = state.metadata ? etag_of(*state.metadata, state.status)
-                              : foreign_etag(state.status, calls.wall_clock_ns());
-  return state;
+  file.etag = file.metadata ? etag_of(file.metadata->nonce, status)
+                            : foreign_etag(status, calls.wall_clock_ns());
+  return {};
 }
 
 }  // namespace fenceline::backends::files

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -23,38 +24,44 @@ inline constexpr std::size_t kMaxAttributeBytes = 512;
 
 /// The attribute's content. Text, separated by single blanks, content type last and maybe empty:
 /// `1 <token> <nonce> <request id> <content type>`; the leading 1 is the format's version.
+/// Views into whatever holds the text.
 struct Metadata {
-  base::Token token;         ///< No token on a write without a fence.
-  std::string nonce;         ///< Never repeats: the basis of the entity tag.
-  std::string request_id;    ///< Visible ASCII, at most 64 bytes.
-  std::string content_type;  ///< As sent with the PUT; empty if none was.
+  base::Token token;              ///< No token on a write without a fence.
+  std::string_view nonce;         ///< Never repeats: the basis of the entity tag.
+  std::string_view request_id;    ///< Visible ASCII, at most 64 bytes.
+  std::string_view content_type;  ///< As sent with the PUT; empty if none was.
 };
 
 /// The attribute's value.
 std::string encode(const Metadata& metadata);
 
-/// Nothing if `text` is not exactly what `encode` writes: a file with a foreign attribute is served
-/// like one without. Pure.
+/// Views into `text`; nothing if it is not exactly what `encode` writes: a file with a foreign
+/// attribute is served like one without. Pure.
 std::optional<Metadata> decode(std::string_view text);
 
-/// A file at one moment.
+/// A file at one moment. Stays where it was filled.
 struct FileState {
+  FileState() {}  // NOLINT: leaves `attribute` as it is, half a KiB for every read.
+  FileState(const FileState&) = delete;
+  FileState& operator=(const FileState&) = delete;
+
   struct stat status {};
-  std::optional<Metadata> metadata;
+  std::optional<Metadata> metadata;  ///< Views into `attribute`.
   std::string etag;
+  std::array<char, kMaxAttributeBytes> attribute;
 };
 
 /// Looks at an open file.
-/// Success: its state; a file without our attribute is a success too.
+/// Success: `file` is its state; a file without our attribute is a success too.
 /// Failure: `kStorageFailed`: without the attribute's nonce the entity tag would be a guess.
-base::Result<FileState> inspect(Syscalls& calls, int fd);
+base::Result<void> inspect(Syscalls& calls, int fd, FileState& file);
 
 /// The same for a caller that knows the status already.
-base::Result<FileState> inspect(Syscalls& calls, int fd, const struct stat& status);
+base::Result<void> inspect(Syscalls& calls, int fd, const struct stat& status, FileState& file);
 
 /// The entity tag of a file with our attribute: strong, since the nonce never repeats, and changed
 /// by an edit in place, which changes modification time or size. Pure.
-std::string etag_of(const Metadata& metadata, const struct stat& status);
+std::string etag_of(std::string_view nonce, const struct stat& status);
 
 /// The entity tag of a file that others put there, from inode, times and size. Weak while
 /// `now_ns` is less than two seconds after its last change (or before it): another change could

@@ -26,7 +26,8 @@ void add_validators(Reply& reply, Store& store, const FileState& file) {
   // A date after our own would be no validator (RFC 9110, 8.8.2.1).
   const std::int64_t now_s = store.calls.wall_clock_ns() / kNanosPerSecond;
   const std::int64_t modified_s = file.status.st_mtim.tv_sec;
-  reply.add("Last-Modified", base::format_http_date(std::min(modified_s, now_s)));
+  const auto date = base::http_date_text(std::min(modified_s, now_s));
+  reply.add("Last-Modified", std::string_view(date.data(), date.size()));
 }
 
 Result<std::string> read_part(Store& store, int fd, const base::FileSlice& part,
@@ -90,11 +91,11 @@ Result<Reply> read_file(Store& store, const base::RequestHead& head, OpenedResou
   if (!conditions) {
     return tl::unexpected(conditions.error());
   }
-  auto inspected = inspect(store.calls, opened.fd.get(), opened.status);
+  FileState file;
+  auto inspected = inspect(store.calls, opened.fd.get(), opened.status, file);
   if (!inspected) {
     return tl::unexpected(std::move(inspected.error()));
   }
-  const FileState& file = *inspected;
   Reply reply;
   add_validators(reply, store, file);
   switch (conditions->evaluate(
@@ -110,7 +111,7 @@ Result<Reply> read_file(Store& store, const base::RequestHead& head, OpenedResou
       break;
   }
   const bool has_type = file.metadata && !file.metadata->content_type.empty();
-  reply.add("Content-Type", has_type ? file.metadata->content_type : std::string(kDefaultType));
+  reply.add("Content-Type", has_type ? file.metadata->content_type : kDefaultType);
   reply.add("Accept-Ranges", "bytes");
   auto part = choose_part(reply, head, file, name);
   if (!part) {

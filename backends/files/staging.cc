@@ -44,17 +44,17 @@ bool all_between(std::string_view text, char low, char high) {
   return std::ranges::all_of(text, [=](char c) { return c >= low && c <= high; });
 }
 
-Result<std::string> content_type_of(const base::RequestHead& head) {
+Result<std::string_view> content_type_of(const base::RequestHead& head) {
   const std::size_t count = head.count("Content-Type");
   if (count == 0) {
-    return std::string();
+    return std::string_view();
   }
   const std::string_view value = head.only("Content-Type").value_or("");
   if (count > 1 || value.size() > kMaxContentTypeBytes || !all_between(value, 0x20, 0x7e)) {
     return base::fail(ErrorKind::kMalformedRequest,
                       "Content-Type must be given once, as at most 255 bytes of printable ASCII");
   }
-  return std::string(value);
+  return value;
 }
 
 Result<void> check_representation(const base::RequestHead& head) {
@@ -72,7 +72,8 @@ Result<void> check_representation(const base::RequestHead& head) {
   return {};
 }
 
-Result<Metadata> describe(const base::RequestHead& head, const base::Stamp& stamp, Store& store) {
+/// What is kept with the content; the nonce is missing still.
+Result<Metadata> describe(const base::RequestHead& head, const base::Stamp& stamp) {
   if (auto checked = check_representation(head); !checked) {
     return tl::unexpected(std::move(checked.error()));
   }
@@ -84,7 +85,7 @@ Result<Metadata> describe(const base::RequestHead& head, const base::Stamp& stam
     return base::fail(ErrorKind::kInternal,
                       "a request id is not at most 64 bytes of visible ASCII");
   }
-  return Metadata{stamp.token, store.fresh_nonce(), stamp.request_id, *std::move(type)};
+  return Metadata{stamp.token, {}, stamp.request_id, *type};
 }
 
 base::Awaitable<Result<void>> sync_on_pool(Store& store, std::shared_ptr<TemporaryFile> file) {
@@ -99,8 +100,8 @@ base::Awaitable<Result<void>> sync_on_pool(Store& store, std::shared_ptr<Tempora
 
 // A write whose body has not come yet.
 struct Prepared {
-  ReadyWrite write;
-  Metadata metadata;
+  std::shared_ptr<ReadyWrite> write = std::make_shared<ReadyWrite>();
+  std::string attribute;  ///< The encoded metadata.
 };
 
 Result<Prepared> prepare(std::shared_ptr<Store> store, const ResourceRequest& request,
@@ -116,21 +117,22 @@ Result<Prepared> prepare(std::shared_ptr<Store> store, const ResourceRequest& re
     return tl::unexpected(std::move(conditions.error()));
   }
   Prepared prepared;
-  prepared.write.conditions = *std::move(conditions);
-  prepared.write.name = request.name;
+  prepared.write->conditions = *std::move(conditions);
+  prepared.write->name = request.name;
   if (request.head.method == Method::kPut) {
-    auto metadata = describe(request.head, stamp, *store);
+    auto metadata = describe(request.head, stamp);
     if (!metadata) {
       return tl::unexpected(std::move(metadata.error()));
     }
-    prepared.metadata = *std::move(metadata);
     auto file = TemporaryFile::create(store);
     if (!file) {
       return tl::unexpected(std::move(file.error()));
     }
-    prepared.write.file = *std::move(file);
+    metadata->nonce = (*file)->name();
+    prepared.attribute = encode(*metadata);
+    prepared.write->file = *std::move(file);
   }
-  prepared.write.store = std::move(store);
+  prepared.write->store = std::move(store);
   return prepared;
 }
 
@@ -154,15 +156,15 @@ base::Awaitable<Result<void>> take_body(base::BodySource& body, TemporaryFile* f
 }
 
 base::Awaitable<StageResult> fill(Prepared& prepared, base::BodySource& body) {
-  ReadyWrite& write = prepared.write;
+  ReadyWrite& write = *prepared.write;
   const auto taken = co_await take_body(body, write.file.get());
   if (!taken) {
     co_return tl::unexpected(taken.error());
   }
   if (!write.file) {
-    co_return make_staged_write(std::move(write));
+    co_return make_staged_write(std::move(prepared.write));
   }
-  const auto described = write.file->describe(prepared.metadata);
+  const auto described = write.file->describe(prepared.attribute);
   if (!described) {
     co_return tl::unexpected(described.error());
   }
@@ -172,12 +174,12 @@ base::Awaitable<StageResult> fill(Prepared& prepared, base::BodySource& body) {
       co_return tl::unexpected(synced.error());
     }
   }
-  auto etag = write.file->etag(prepared.metadata);
+  auto etag = write.file->etag();
   if (!etag) {
     co_return tl::unexpected(etag.error());
   }
   write.etag = *std::move(etag);
-  co_return make_staged_write(std::move(write));
+  co_return make_staged_write(std::move(prepared.write));
 }
 
 }  // namespace

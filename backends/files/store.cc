@@ -6,6 +6,16 @@
 
 namespace fenceline::backends::files {
 
+namespace {
+
+std::string nonce_text(std::uint64_t nonce) {
+  std::string text;
+  base::append_hex(text, nonce, 16);
+  return text + '-';
+}
+
+}  // namespace
+
 Store::Store(const FilesOptions& options, RootDirectory opened, std::uint64_t nonce)
     : calls(options.syscalls != nullptr ? *options.syscalls : real_syscalls()),
       pool(options.pool),
@@ -15,12 +25,12 @@ Store::Store(const FilesOptions& options, RootDirectory opened, std::uint64_t no
       directory_sync(
           [&system = calls](int fd) { return system.fsync(fd); },
           [&threads = pool](std::function<void()> work) { threads.post(std::move(work)); }),
-      nonce_(nonce) {}
+      nonce_(nonce_text(nonce)) {}
 
 std::string Store::fresh_nonce() {
   std::string nonce;
-  base::append_hex(nonce, nonce_, 16);
-  nonce += '-';
+  nonce.reserve(nonce_.size() + 16);
+  nonce = nonce_;
   base::append_hex(nonce, counter_.fetch_add(1, std::memory_order_relaxed));
   return nonce;
 }

@@ -59,7 +59,7 @@ struct Store {
  private:
   static constexpr std::size_t kStripes = 256;
 
-  const std::uint64_t nonce_;
+  std::string nonce_;  ///< As text, with `-`.
   std::atomic<std::uint64_t> counter_ = 0;
   std::array<std::mutex, kStripes> stripes_;
 };

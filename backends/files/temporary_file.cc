@@ -63,10 +63,9 @@ base::Result<void> TemporaryFile::append(std::string_view piece) {
   return {};
 }
 
-base::Result<void> TemporaryFile::describe(const Metadata& metadata) {
-  const std::string value = encode(metadata);
+base::Result<void> TemporaryFile::describe(std::string_view attribute) {
   const int code = uninterrupted([&] {
-    return store_->calls.set_xattr(fd_.get(), kAttributeName, value.data(), value.size());
+    return store_->calls.set_xattr(fd_.get(), kAttributeName, attribute.data(), attribute.size());
   });
   if (code < 0) {
     return tl::unexpected(failed(code, "keep content type and stamp with the file"));
@@ -82,12 +81,12 @@ base::Result<void> TemporaryFile::sync() {
   return tl::unexpected(store_->service.fail(code, "a new file"));
 }
 
-base::Result<std::string> TemporaryFile::etag(const Metadata& metadata) {
+base::Result<std::string> TemporaryFile::etag() {
   struct stat status {};
   if (const int code = store_->calls.stat(fd_.get(), status); code < 0) {
     return tl::unexpected(failed(code, "look at the temporary file"));
   }
-  return etag_of(metadata, status);
+  return etag_of(name_, status);
 }
 
 }  // namespace fenceline::backends::files

@@ -28,16 +28,17 @@ class TemporaryFile {
   /// Appends all of `piece`. Failure: `kInsufficientStorage`, `kStorageFailed`.
   base::Result<void> append(std::string_view piece);
 
-  /// Keeps `metadata` with the file, in one call. Failure: likewise.
-  base::Result<void> describe(const Metadata& metadata);
+  /// Keeps an encoded `Metadata`, whose nonce is `name()`, with the file, in one call. Failure:
+  /// likewise.
+  base::Result<void> describe(std::string_view attribute);
 
   /// Forces content and metadata to the disk; blocks.
   /// Failure: `kStorageFailed`, and the backend is out of service: see `ServiceState`.
   base::Result<void> sync();
 
   /// The entity tag that a reader will see once the file has its name. To be called after the last
-  /// `append`, with what `describe` got.
-  base::Result<std::string> etag(const Metadata& metadata);
+  /// `append`.
+  base::Result<std::string> etag();
 
   [[nodiscard]] const std::string& name() const { return name_; }
 

@@ -63,7 +63,7 @@ TEST(Http, AReplyKeepsItsFieldsInOrderAndRepeated) {
   Reply reply;
   reply.add("Allow", "GET");
   reply.add("Allow", "PUT");
-  EXPECT_EQ(reply.fields, (std::vector<OwnedField>{{"Allow", "GET"}, {"Allow", "PUT"}}));
+  EXPECT_EQ(reply.fields.list(), (std::vector<OwnedField>{{"Allow", "GET"}, {"Allow", "PUT"}}));
 }
 
 }  // namespace

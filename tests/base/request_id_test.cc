@@ -12,13 +12,13 @@ namespace fenceline::base {
 namespace {
 
 TEST(RequestIdTest, IsNonceInSixteenHexDigitsThenCounter) {
-  EXPECT_EQ(RequestId(0xAB, 7).view(), "00000000000000ab-7");
-  EXPECT_EQ(RequestId(0, 0).view(), "0000000000000000-0");
+  EXPECT_EQ(RequestIds(0xAB, 7).next().view(), "00000000000000ab-7");
+  EXPECT_EQ(RequestIds(0, 0).next().view(), "0000000000000000-0");
 }
 
 TEST(RequestIdTest, TheLargestFits) {
   constexpr auto kMax = std::numeric_limits<std::uint64_t>::max();
-  EXPECT_EQ(RequestId(kMax, kMax).view(), "ffffffffffffffff-18446744073709551615");
+  EXPECT_EQ(RequestIds(kMax, kMax).next().view(), "ffffffffffffffff-18446744073709551615");
 }
 
 TEST(RequestIdTest, TwoProcessesDoNotShareTheirIds) {

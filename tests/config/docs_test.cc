@@ -82,10 +82,10 @@ TEST(Docs, TheQuickstartLoadsAndIsStrict) {
   EXPECT_EQ(route.name, "exports");
   EXPECT_EQ(std::get<FilesBackend>(route.backend).root, "var/exports");
   EXPECT_EQ(route_guarantee(route).level, Guarantee::kStrict);
-  const auto captures = route.match.match({"exports", "acme", "a.csv"}, false);
-  ASSERT_TRUE(captures);
-  EXPECT_EQ(captures->resource_name, "acme/a.csv");
-  EXPECT_EQ(route.fence.key(*captures)->text(), "exports/acme");
+  Captures captures;
+  ASSERT_TRUE(route.match.match(PathSegments("exports/acme/a.csv", false), captures));
+  EXPECT_EQ(captures.resource_name, "acme/a.csv");
+  EXPECT_EQ(route.fence.key(captures)->text(), "exports/acme");
 }
 
 /// A default in the table is what comes out when the key is left out.

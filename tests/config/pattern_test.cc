@@ -13,28 +13,14 @@
 namespace fenceline::config {
 namespace {
 
-struct Path {
-  std::vector<std::string> segments;
-  bool trailing_slash = false;
-};
-
 /// Cuts a path the way the router does: `/` is no segment and a trailing slash.
-Path path(std::string_view text) {
-  Path out;
-  out.trailing_slash = text.ends_with('/');
-  std::string segment;
-  for (const char c : text.substr(1)) {
-    if (c == '/') {
-      out.segments.push_back(segment);
-      segment.clear();
-    } else {
-      segment += c;
-    }
+PathSegments path(std::string_view text) {
+  const bool trailing_slash = text.ends_with('/');
+  text.remove_prefix(1);
+  if (trailing_slash && !text.empty()) {
+    text.remove_suffix(1);
   }
-  if (!segment.empty()) {
-    out.segments.push_back(segment);
-  }
-  return out;
+  return {text, trailing_slash};
 }
 
 Pattern pattern(std::string_view text) {
@@ -43,9 +29,9 @@ Pattern pattern(std::string_view text) {
   return parsed.value();
 }
 
-std::optional<Captures> match(const Pattern& pattern, std::string_view text) {
-  const Path p = path(text);
-  return pattern.match(p.segments, p.trailing_slash);
+bool takes(const Pattern& pattern, std::string_view text) {
+  Captures captures;
+  return pattern.match(path(text), captures);
 }
 
 // ---- parse ----
@@ -147,12 +133,12 @@ class Matches : public testing::TestWithParam<MatchCase> {};
 
 TEST_P(Matches, AsServeMuxDoes) {
   const MatchCase& expected = GetParam();
-  const auto captures = match(pattern(expected.pattern), expected.path);
-  ASSERT_EQ(captures.has_value(), expected.taken) << expected.pattern << " on " << expected.path;
-  if (captures) {
-    EXPECT_EQ(captures->values, expected.values);
-    EXPECT_EQ(captures->resource_name, expected.resource_name);
-  }
+  Captures captures;
+  const bool taken = pattern(expected.pattern).match(path(expected.path), captures);
+  ASSERT_EQ(taken, expected.taken) << expected.pattern << " on " << expected.path;
+  EXPECT_EQ(std::vector<std::string>(captures.values.begin(), captures.values.end()),
+            expected.values);
+  EXPECT_EQ(captures.resource_name, expected.resource_name);
 }
 
 using V = std::vector<std::string>;
@@ -265,7 +251,7 @@ TEST(Pattern, RelationAgreesWithWhatThePatternsTake) {
     patterns.push_back(pattern(text));
     taken.emplace_back();
     for (const std::string& p : paths) {
-      taken.back().push_back(match(patterns.back(), p).has_value());
+      taken.back().push_back(takes(patterns.back(), p));
     }
   }
   ASSERT_GT(patterns.size(), 70U);
@@ -316,10 +302,10 @@ TEST(PatternTable, MostSpecificWinsInEveryOrder) {
     }
     const PatternTable table(patterns);
     for (const auto& [p, winner] : expected) {
-      const Path cut = path(p);
-      const auto found = table.find(cut.segments, cut.trailing_slash);
+      Captures captures;
+      const auto found = table.find(path(p), captures);
       ASSERT_TRUE(found) << p;
-      ASSERT_EQ(texts[found->index], winner) << p;
+      ASSERT_EQ(texts[*found], winner) << p;
     }
     ++orders;
   } while (std::ranges::next_permutation(texts).found);
@@ -328,8 +314,10 @@ TEST(PatternTable, MostSpecificWinsInEveryOrder) {
 
 TEST(PatternTable, NothingTakesThePath) {
   const PatternTable table({pattern("/a/{x}")});
-  EXPECT_FALSE(table.find({"b", "c"}, false));
-  EXPECT_FALSE(PatternTable({}).find({}, true));
+  Captures captures;
+  EXPECT_FALSE(table.find(path("/b/c"), captures));
+  EXPECT_FALSE(PatternTable({}).find(path("/"), captures));
+  EXPECT_TRUE(captures.values.empty());
 }
 
 }  // namespace

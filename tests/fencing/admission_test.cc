@@ -2,14 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/spawn.h"
+#include "tests/support/coroutine.h"
 #include "tests/support/manual_ledger.h"
 
 namespace fenceline::fencing {
@@ -46,14 +46,13 @@ class AdmissionTest : public ::testing::Test {
   }
 
   void start_admit(const std::vector<std::string>& names, std::int64_t token, TicketSlot& slot) {
-    boost::asio::co_spawn(
-        io_, run_admit(gate_, keys(names), Claim{Token::of(token), "", 0}, timers_, slot),
-        boost::asio::detached);
+    base::spawn(io_, run_admit(gate_, keys(names), Claim{Token::of(token), "", 0}, timers_, slot),
+                testing::nothing_thrown);
     poll();
   }
 
   void start_enter(Tickets& tickets, PermitSlot& slot) {
-    boost::asio::co_spawn(io_, run_enter(gate_, tickets, timers_, slot), boost::asio::detached);
+    base::spawn(io_, run_enter(gate_, tickets, timers_, slot), testing::nothing_thrown);
     poll();
   }
 
@@ -160,13 +159,20 @@ TEST_F(AdmissionTest, AMarkThatCannotBeReadInTimeIs503AndALateAnswerIsDropped) {
 TEST_F(AdmissionTest, TheSteadyStateNeedsNoWaiting) {
   TicketSlot tickets;
   start_admit({"a"}, 8, tickets);
-  EXPECT_FALSE(try_enter(gate_, **tickets).has_value());
+  Permits permits;
+  EXPECT_FALSE(try_enter(gate_, **tickets, permits).has_value());
   answer_all();
-  auto permits = try_enter(gate_, **tickets);
-  ASSERT_TRUE(permits.has_value() && permits->has_value());
-  settle(**permits, Settlement::kApplied);
+  const auto entered = try_enter(gate_, **tickets, permits);
+  ASSERT_TRUE(entered.has_value() && entered->has_value());
+  EXPECT_EQ(permits.size(), 1U);
+  settle(permits, Settlement::kApplied);
+  Tickets again;
+  const Claim claim{Token::of(8), "", 0};
+  EXPECT_TRUE(try_admit(gate_, *FenceKey::parse("a"), claim, again)->has_value());
+  EXPECT_EQ(again.size(), 1U);
+  EXPECT_FALSE(try_admit(gate_, *FenceKey::parse("unknown"), claim, again).has_value());
   Tickets none;
-  EXPECT_TRUE(try_enter(gate_, none)->has_value());
+  EXPECT_TRUE(try_enter(gate_, none, permits)->has_value());
 }
 
 }  // namespace

@@ -6,14 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/spawn.h"
+#include "tests/support/coroutine.h"
 #include "tests/support/fake_backend.h"
 #include "tests/support/manual_ledger.h"
 
@@ -38,12 +38,7 @@ base::Awaitable<void> run(Pipeline& pipeline, base::TimerWheel& timers, Call& ca
 }
 
 std::string field(const base::Reply& reply, std::string_view name) {
-  for (const auto& [each, value] : reply.fields) {
-    if (each == name) {
-      return value;
-    }
-  }
-  return "";
+  return std::string(reply.fields.find(name).value_or(""));
 }
 
 std::string text(const base::Reply& reply) {
@@ -99,7 +94,7 @@ class PipelineTest : public ::testing::Test {
       call->storage.push_back(value);
       call->head.fields.push_back({call->storage[call->storage.size() - 2], call->storage.back()});
     }
-    boost::asio::co_spawn(io_, run(pipeline(), timers_, *call), boost::asio::detached);
+    base::spawn(io_, run(pipeline(), timers_, *call), testing::nothing_thrown);
     calls_.push_back(call);
     poll();
     return call;
@@ -291,7 +286,7 @@ TEST_F(PipelineTest, ADeclaredLengthAboveTheLimitIsRefusedBeforeTheToken) {
   call->head.method_text = "PUT";
   call->head.path = kFile;
   call->head.content_length = 101;
-  boost::asio::co_spawn(io_, run(pipeline(), timers_, *call), boost::asio::detached);
+  base::spawn(io_, run(pipeline(), timers_, *call), testing::nothing_thrown);
   poll();
   EXPECT_EQ(call->reply->status, 413);
   EXPECT_FALSE(call->body.asked);
@@ -302,7 +297,7 @@ TEST_F(PipelineTest, APutWithoutALengthIsRefused) {
   call->head.method = base::Method::kPut;
   call->head.method_text = "PUT";
   call->head.path = kFile;
-  boost::asio::co_spawn(io_, run(pipeline(), timers_, *call), boost::asio::detached);
+  base::spawn(io_, run(pipeline(), timers_, *call), testing::nothing_thrown);
   poll();
   EXPECT_EQ(call->reply->status, 411);
   EXPECT_TRUE(backend_->events.empty());

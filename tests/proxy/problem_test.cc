@@ -35,7 +35,7 @@ boost::json::object document_of(const base::Reply& reply) {
 }
 
 std::optional<std::string> field_of(const base::Reply& reply, std::string_view name) {
-  for (const base::OwnedField& field : reply.fields) {
+  for (const base::OwnedField& field : reply.fields.list()) {
     if (base::equal_names(field.first, name)) {
       return field.second;
     }

@@ -152,8 +152,8 @@ TEST(ResponseHead, WritesFieldsInOrderAndAppends) {
   std::string out = "before";
   append_response_head(reply, {}, out);
   EXPECT_EQ(out,
-            "beforeHTTP/1.1 299 \r\nFencing-Highest: 34\r\nETag: \"a\tb\xc3\xa4\"\r\n"
-            "Server: other\r\nContent-Length: 0\r\n\r\n");
+            "beforeHTTP/1.1 299 \r\nContent-Length: 0\r\nFencing-Highest: 34\r\n"
+            "ETag: \"a\tb\xc3\xa4\"\r\nServer: other\r\n\r\n");
 }
 
 TEST(ResponseHead, ReplacesWhatMustNotGoOut) {
@@ -177,7 +177,7 @@ TEST(ResponseHead, ReplacesWhatMustNotGoOut) {
   for (const auto& [name, value] : fields) {
     base::Reply reply = reply_with(200, "secret"s);
     reply.add("Good", "kept out too");
-    reply.add(name, value);
+    reply.fields.add_named(name, value);
     std::string out;
     const ReplyFraming framing = append_response_head(reply, {}, out);
     EXPECT_TRUE(framing.replaced) << name;

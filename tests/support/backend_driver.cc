@@ -90,7 +90,7 @@ Answer answer_of(base::Result<base::Reply> reply) {
     return answer;
   }
   answer.status = reply->status;
-  answer.fields = std::move(reply->fields);
+  answer.fields = reply->fields.list();
   answer.head_length_bytes = reply->head_length_bytes;
   if (auto* text = std::get_if<std::string>(&reply->body)) {
     answer.content = std::move(*text);

@@ -3,8 +3,6 @@
 // Drives a backend the way the pipeline does, but without sockets: whole requests in, whole answers
 // out. Every call runs its own io_context, so different threads may drive one backend.
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
 #include <initializer_list>
@@ -19,7 +17,9 @@
 #include "base/async.h"
 #include "base/error.h"
 #include "base/http.h"
+#include "base/spawn.h"
 #include "base/stamp.h"
+#include "tests/support/coroutine.h"
 
 namespace fenceline::testing {
 
@@ -34,8 +34,7 @@ template <typename T>
 T run(base::Awaitable<T> work) {
   boost::asio::io_context io(1);
   std::optional<T> result;
-  boost::asio::co_spawn(io.get_executor(), keep_result(std::move(work), &result),
-                        boost::asio::detached);
+  base::spawn(io, keep_result(std::move(work), &result), testing::nothing_thrown);
   io.run();
   return std::move(result).value();
 }

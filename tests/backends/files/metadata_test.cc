@@ -10,7 +10,8 @@ namespace {
 TEST(FileMetadata, IsReadAsWritten) {
   for (const std::string& type : {std::string(), std::string("text/plain; charset=utf-8")}) {
     const Metadata written{base::Token::of(base::Token::kMax), "ab-1", "request-1", type};
-    const auto found = decode(encode(written));
+    const std::string text = encode(written);
+    const auto found = decode(text);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->token, written.token);
     EXPECT_EQ(found->nonce, written.nonce);

@@ -1,0 +1,64 @@
+#pragma once
+
+// The character classes of HTTP/1.1 fields, shared by what reads heads and what writes them. All of
+// it is pure, and known at compile time where the text is.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/bytes.h"
+
+namespace fenceline::base {
+
+/// Which bytes may be in a token (RFC 9110, 5.6.2).
+inline constexpr std::array<bool, 256> kTokenBytes = [] {
+  std::array<bool, 256> table{};
+  for (const char c : std::string_view("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrs"
+                                       "tuvwxyz!#$%&'*+-.^_`|~")) {
+    table[static_cast<std::uint8_t>(c)] = true;
+  }
+  return table;
+}();
+
+/// True for a byte that may be in a token: field names, methods, codings (RFC 9110, 5.6.2).
+constexpr bool is_token_char(char c) { return kTokenBytes[static_cast<std::uint8_t>(c)]; }
+
+/// True if `text` is a token: at least one byte, token bytes only.
+constexpr bool is_token(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_token_char);
+}
+
+/// True if `text` may be a field value: no control byte but HTAB; bytes from 0x80 are opaque data
+/// (RFC 9110, 5.5).
+inline bool is_field_value(std::string_view text) {
+  std::size_t control = find_control(text);
+  while (control < text.size() && text[control] == '\t') {
+    control = find_control(text, control + 1);
+  }
+  return control == text.size();
+}
+
+constexpr char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+/// ASCII case-insensitive equality, as of field names (RFC 9110, 5.1).
+constexpr bool equal_names(std::string_view left, std::string_view right) {
+  return left.size() == right.size() &&
+         std::equal(left.begin(), left.end(), right.begin(),
+                    [](char a, char b) { return ascii_lower(a) == ascii_lower(b); });
+}
+
+/// `text` without the blanks and tabs around it (OWS, RFC 9110, 5.6.3).
+constexpr std::string_view trim_blanks(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
+}  // namespace fenceline::base
