@@ -92,10 +92,18 @@ std::string_view name_of(Kind kind) {
   return "read";
 }
 
-std::string text_of(const Operation& operation) {
-  return fmt::format("the {} of {} (token {}, value {}, from {} to {})", name_of(operation.kind),
-                     operation.resource, operation.token, operation.value, operation.start,
-                     operation.end);
+std::string_view name_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kDone:
+      return "done";
+    case Outcome::kFenced:
+      return "fenced";
+    case Outcome::kNotApplied:
+      return "not applied";
+    case Outcome::kUnknown:
+      break;
+  }
+  return "unknown";
 }
 
 class Judge {
@@ -284,6 +292,12 @@ class Judge {
 };
 
 }  // namespace
+
+std::string text_of(const Operation& operation) {
+  return fmt::format("the {} of {} (token {}, value {}, from {} to {}, {})",
+                     name_of(operation.kind), operation.resource, operation.token, operation.value,
+                     operation.start, operation.end, name_of(operation.outcome));
+}
 
 std::vector<std::string> violations_of(const std::vector<Operation>& history) {
   return Judge(history).run();

@@ -31,6 +31,9 @@ struct Operation {
   Outcome outcome = Outcome::kDone;
 };
 
+/// One line that says all of it.
+std::string text_of(const Operation& operation);
+
 /// Judges a history of keys and resources that nothing was written to before.
 /// Does: looks for what the promises of fenceline forbid (design section 1), given that effects
 /// under one key happen in the order of their tokens:

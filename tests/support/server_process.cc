@@ -29,15 +29,17 @@ std::uint16_t port_in(const std::string& log, const std::string& name) {
 
 void breathe() { ::poll(nullptr, 0, 1); }
 
-ServerProcess::ServerProcess(std::string folder, std::string_view config)
-    : ServerProcess(NoWait{}, std::move(folder), config) {
+ServerProcess::ServerProcess(std::string folder, std::string_view config,
+                             const Environment& environment)
+    : ServerProcess(NoWait{}, std::move(folder), config, environment) {
   wait_for_log("serving: ");
   read_ports();
 }
 
-ServerProcess::ServerProcess(NoWait, std::string folder, std::string_view config)
+ServerProcess::ServerProcess(NoWait, std::string folder, std::string_view config,
+                             const Environment& environment)
     : folder_(std::move(folder)) {
-  start(config);
+  start(config, environment);
 }
 
 ServerProcess::~ServerProcess() {
@@ -46,7 +48,7 @@ ServerProcess::~ServerProcess() {
   }
 }
 
-void ServerProcess::start(std::string_view config) {
+void ServerProcess::start(std::string_view config, const Environment& environment) {
   const char* binary = std::getenv("FENCELINE_BINARY");
   if (binary == nullptr) {
     throw std::runtime_error("FENCELINE_BINARY is not set: run the tests through ctest");
@@ -55,6 +57,14 @@ void ServerProcess::start(std::string_view config) {
   std::ofstream(config_file) << config;
   const std::string log_file = folder_ + "/stderr.log";
   std::ofstream(log_file, std::ios::trunc).flush();
+  std::vector<char*> variables;
+  for (const std::string& variable : environment) {
+    variables.push_back(const_cast<char*>(variable.c_str()));
+  }
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    variables.push_back(*variable);
+  }
+  variables.push_back(nullptr);
   pid_ = ::fork();
   if (pid_ == 0) {
     // A test program that dies must not leave a server behind.
@@ -62,7 +72,8 @@ void ServerProcess::start(std::string_view config) {
     const int log = ::open(log_file.c_str(), O_WRONLY | O_APPEND);
     ::dup2(log, STDERR_FILENO);
     if (::chdir(folder_.c_str()) == 0) {
-      ::execl(binary, binary, "serve", "--config", config_file.c_str(), nullptr);
+      ::execle(binary, binary, "serve", "--config", config_file.c_str(), nullptr,
+               variables.data());
     }
     ::_exit(127);
   }
@@ -77,7 +88,13 @@ void ServerProcess::read_ports() {
   admin_port_ = port_in(text, "admin");
 }
 
-void ServerProcess::signal(int number) const { ::kill(pid_, number); }
+void ServerProcess::signal(int number) const {
+  if (pid_ <= 0) {
+    // kill(2) would take -1 for everybody.
+    throw std::logic_error("the server has ended already");
+  }
+  ::kill(pid_, number);
+}
 
 int ServerProcess::wait() {
   int status = 0;

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fenceline::testing {
 
@@ -16,14 +17,18 @@ class ServerProcess {
  public:
   static constexpr std::chrono::seconds kTimeout{30};
 
+  /// Variables beside those of this process, each as NAME=value.
+  using Environment = std::vector<std::string>;
+
   /// `folder` gets `fenceline.yaml`, `stderr.log` and whatever the configuration names; it is the
   /// working directory of the server. `config` should listen on port 0. Throws `std::runtime_error`
   /// if the server does not say "serving" in time; the message has its log.
-  ServerProcess(std::string folder, std::string_view config);
+  ServerProcess(std::string folder, std::string_view config, const Environment& environment = {});
 
   /// As above, but only starts: for servers that are expected to refuse.
   struct NoWait {};
-  ServerProcess(NoWait, std::string folder, std::string_view config);
+  ServerProcess(NoWait, std::string folder, std::string_view config,
+                const Environment& environment = {});
 
   ~ServerProcess();
   ServerProcess(const ServerProcess&) = delete;
@@ -51,7 +56,7 @@ class ServerProcess {
   void wait_for_log(std::string_view text) const;
 
  private:
-  void start(std::string_view config);
+  void start(std::string_view config, const Environment& environment);
   void read_ports();
 
   std::string folder_;

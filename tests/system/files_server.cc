@@ -53,11 +53,14 @@ routes:
                      sync);
 }
 
-FilesServer::FilesServer(std::string config) : config_(std::move(config)) { restart(); }
+FilesServer::FilesServer(std::string config, ServerProcess::Environment environment)
+    : config_(std::move(config)), environment_(std::move(environment)) {
+  restart();
+}
 
 void FilesServer::restart() {
   process_.reset();
-  process_ = std::make_unique<ServerProcess>(folder_.path().string(), config_);
+  process_ = std::make_unique<ServerProcess>(folder_.path().string(), config_, environment_);
 }
 
 void FilesServer::kill_and_restart() {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "tests/support/raw_client.h"
 #include "tests/support/server_process.h"
@@ -28,10 +29,24 @@ class FilesServer {
   /// `exports` and `reports` share the fence `exports/{tenant}`; `sync` is `full` or `none`.
   static std::string two_routes(std::string_view sync = "full");
 
-  explicit FilesServer(std::string config = two_routes());
+  /// `environment`: see ServerProcess.
+  explicit FilesServer(std::string config = two_routes(),
+                       ServerProcess::Environment environment = {});
+
+  /// Not started yet; for that, `restart`.
+  struct Stopped {};
+  FilesServer(std::string config, Stopped /*later*/) : config_(std::move(config)) {}
 
   /// SIGKILL, and a new process over the same files.
   void kill_and_restart();
+
+  /// SIGKILL if it runs; `process` is gone until `restart`.
+  void kill() { process_.reset(); }
+
+  /// For the next process.
+  void set_environment(ServerProcess::Environment environment) {
+    environment_ = std::move(environment);
+  }
 
   /// Ends the server if it runs and starts it anew.
   void restart();
@@ -63,6 +78,7 @@ class FilesServer {
  private:
   TempFolder folder_;
   std::string config_;
+  ServerProcess::Environment environment_;
   std::unique_ptr<ServerProcess> process_;
 };
 

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cinttypes>
-#include <cstdio>
 #include <exception>
 #include <optional>
 #include <string_view>
 #include <utility>
+
+#include "tests/support/history_parts.h"
 
 namespace fenceline::testing {
 namespace {
@@ -16,10 +16,7 @@ namespace {
 using Kind = Operation::Kind;
 using Outcome = Operation::Outcome;
 
-constexpr std::size_t kFiles = 3;
 constexpr std::int64_t kWritesPerClient = 1'000'000'000;
-constexpr std::size_t kMostBytes = 64 * 1024;
-constexpr std::int64_t kTorn = -1;
 
 std::uint16_t port_of(std::uint64_t address) { return static_cast<std::uint16_t>(address); }
 
@@ -27,70 +24,11 @@ std::int64_t below(std::mt19937_64& random, std::int64_t bound) {
   return std::uniform_int_distribution<std::int64_t>(0, bound - 1)(random);
 }
 
-/// Its length and every byte follow from the numbers in its first line.
-std::string content_of(std::int64_t token, std::int64_t value) {
-  std::string content = fmt::format("token={} writer={} sequence={}\n", token,
-                                    value / kWritesPerClient, value % kWritesPerClient);
-  const std::int64_t size = value * 7919 % static_cast<std::int64_t>(kMostBytes);
-  for (std::int64_t i = 0; i < size; ++i) {
-    content += static_cast<char>('a' + (value + i) % 26);
-  }
-  return content;
-}
-
-std::int64_t value_of(const std::string& content) {
-  std::int64_t token = 0;
-  std::int64_t writer = 0;
-  std::int64_t sequence = 0;
-  if (std::sscanf(content.c_str(), "token=%" SCNd64 " writer=%" SCNd64 " sequence=%" SCNd64, &token,
-                  &writer, &sequence) != 3) {
-    return kTorn;
-  }
-  const std::int64_t value = writer * kWritesPerClient + sequence;
-  return content_of(token, value) == content ? value : kTorn;
-}
-
-std::string request_of(const Operation& operation) {
-  const std::string path = "/" + operation.resource;
-  switch (operation.kind) {
-    case Kind::kWrite:
-      return fenced_put(path, operation.token, content_of(operation.token, operation.value));
-    case Kind::kDelete:
-      return fenced_request("DELETE", path, operation.token);
-    case Kind::kRead:
-      break;
-  }
-  return fenced_request("GET", path, operation.token);
-}
-
-/// Puts what the answer says into `operation`; false if the contract has no such answer.
-bool understand(const Response& answer, Operation& operation) {
-  operation.outcome = Outcome::kDone;
-  switch (answer.status) {
-    case 200:
-      operation.value = value_of(answer.body);
-      return operation.kind == Kind::kRead;
-    case 201:
-      return operation.kind == Kind::kWrite;
-    case 204:
-      return operation.kind != Kind::kRead;
-    case 404:
-      // Also a delete has then seen, inside its fence, that there is nothing.
-      operation.value = 0;
-      return std::exchange(operation.kind, Kind::kRead) != Kind::kWrite;
-    case 412:
-      operation.outcome = Outcome::kFenced;
-      return answer.body.find(":stale-token\"") != std::string::npos &&
-             answer.body.find("\"applied\":\"no\"") != std::string::npos;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
-RecordedClients::RecordedClients(std::uint16_t port, std::size_t count, std::uint64_t seed)
-    : address_(port) {
+RecordedClients::RecordedClients(std::uint16_t port, std::size_t count, std::uint64_t seed,
+                                 Load load)
+    : load_(load), address_(port), newest_(load.tenants) {
   for (std::atomic<std::int64_t>& newest : newest_) {
     newest = 1;
   }
@@ -111,50 +49,124 @@ void RecordedClients::server_restarted(std::uint16_t port) {
   address_ = number << 16U | port;
 }
 
+void RecordedClients::hold() {
+  const std::scoped_lock lock(mutex_);
+  holding_ = true;
+}
+
+void RecordedClients::wait_until_held() {
+  std::unique_lock lock(mutex_);
+  if (!changed_.wait_for(lock, 2 * ServerProcess::kTimeout,
+                         [&] { return resting_ == clients_.size(); })) {
+    throw std::runtime_error(
+        fmt::format("only {} of {} clients could be held", resting_, clients_.size()));
+  }
+  lock.unlock();
+  collect();
+}
+
+void RecordedClients::go_on() {
+  const std::scoped_lock lock(mutex_);
+  holding_ = false;
+  changed_.notify_all();
+}
+
+void RecordedClients::wait_while_held() {
+  std::unique_lock lock(mutex_);
+  if (holding_) {
+    ++resting_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return !holding_; });
+    --resting_;
+  }
+}
+
 void RecordedClients::stop() {
   stopping_ = true;
+  go_on();
   for (std::thread& thread : threads_) {
     thread.join();
   }
   threads_.clear();
+  collect();
+}
+
+void RecordedClients::collect() {
   for (Client& client : clients_) {
-    history_.insert(history_.end(), client.history.begin(), client.history.end());
-    client.history.clear();
+    keep(std::exchange(client.history, {}));
+  }
+  std::unique_lock lock(mutex_);
+  std::vector<Operation> outside = std::exchange(outside_, {});
+  lock.unlock();
+  keep(std::move(outside));
+}
+
+void RecordedClients::keep(std::vector<Operation> operations) {
+  for (Operation& operation : operations) {
+    ++operations_;
+    writes_[operation.outcome] += operation.kind == Kind::kWrite ? 1 : 0;
+    history_.push_back(std::move(operation));
   }
 }
 
+Operation RecordedClients::outside_write(std::size_t tenant) {
+  const std::scoped_lock lock(mutex_);
+  const auto number = static_cast<std::int64_t>(clients_.size()) + 1;
+  Operation operation;
+  operation.kind = Kind::kWrite;
+  operation.key = key_of(tenant);
+  operation.resource = operation.key + "/file-0";
+  operation.token = newest_[tenant].load();
+  operation.value = number * kWritesPerClient + ++outside_writes_;
+  operation.start = now();
+  return operation;
+}
+
+void RecordedClients::add(Operation operation) {
+  const std::scoped_lock lock(mutex_);
+  outside_.push_back(std::move(operation));
+}
+
 void RecordedClients::run(Client& client) {
+  try {
+    work(client);
+  } catch (const std::exception& error) {
+    report(error.what());
+  }
+  const std::scoped_lock lock(mutex_);
+  ++resting_;
+  changed_.notify_all();
+}
+
+void RecordedClients::work(Client& client) {
   std::uint64_t address = 0;
   std::optional<RawClient> connection;
   const auto wait_for_next_server = [&] {
     connection.reset();
-    wait_until("the next server, after a connection broke",
-               [&] { return address_.load() != address; });
+    wait_until(
+        "the next server, after a connection broke", [&] { return address_.load() != address; },
+        2 * ServerProcess::kTimeout);
   };
-  try {
-    while (!stopping_) {
-      if (!connection) {
-        address = address_.load();
-        try {
-          connection.emplace(port_of(address));
-        } catch (const ClientError&) {
-          wait_for_next_server();
-          continue;
-        }
-      }
-      Operation operation = choose(client);
-      operation.start = now();
+  for (wait_while_held(); !stopping_; wait_while_held()) {
+    if (!connection) {
+      address = address_.load();
       try {
-        perform(client, *connection, operation);
+        connection.emplace(port_of(address));
       } catch (const ClientError&) {
-        operation.outcome = Outcome::kUnknown;
         wait_for_next_server();
+        continue;
       }
-      operation.end = now();
-      client.history.push_back(std::move(operation));
     }
-  } catch (const std::exception& error) {
-    report(error.what());
+    Operation operation = choose(client);
+    operation.start = now();
+    try {
+      perform(client, *connection, operation);
+    } catch (const ClientError&) {
+      operation.outcome = Outcome::kUnknown;
+      wait_for_next_server();
+    }
+    operation.end = now();
+    client.history.push_back(std::move(operation));
   }
 }
 
@@ -169,11 +181,11 @@ std::int64_t RecordedClients::choose_token(Client& client, std::size_t tenant) {
 }
 
 Operation RecordedClients::choose(Client& client) {
-  const auto tenant = static_cast<std::size_t>(below(client.random, kTenants));
+  const auto tenant = static_cast<std::size_t>(below(client.random, static_cast<std::int64_t>(load_.tenants)));
   Operation operation;
   operation.key = key_of(tenant);
   operation.resource = fmt::format("{}/file-{}", operation.key,
-                                   below(client.random, static_cast<std::int64_t>(kFiles)));
+                                   below(client.random, static_cast<std::int64_t>(load_.files)));
   const std::int64_t draw = below(client.random, 100);
   if (draw < 55) {
     operation.kind = Kind::kWrite;
@@ -188,7 +200,7 @@ Operation RecordedClients::choose(Client& client) {
 }
 
 void RecordedClients::perform(Client& client, RawClient& connection, Operation& operation) {
-  const std::string request = request_of(operation);
+  const std::string request = request_of(operation, load_.most_bytes);
   // Often in two pieces, so that others come in between. A refusal may come before the end is sent.
   const auto cut =
       static_cast<std::size_t>(below(client.random, static_cast<std::int64_t>(request.size())));
@@ -198,9 +210,10 @@ void RecordedClients::perform(Client& client, RawClient& connection, Operation& 
   }
   const Response answer = connection.receive();
   ++answered_;
-  if (!understand(answer, operation)) {
+  if (!understand(answer, operation, load_.most_bytes, load_.trouble)) {
+    const std::string line = request.substr(0, request.find("\r\n"));
     throw std::runtime_error(
-        fmt::format("{} was answered {}: {}", request.substr(0, cut), answer.status, answer.body));
+        fmt::format("{} was answered {}: {}", line, answer.status, answer.body));
   }
   if (answer.field("Connection") == "close") {
     connection = RawClient(port_of(address_.load()));
@@ -209,23 +222,42 @@ void RecordedClients::perform(Client& client, RawClient& connection, Operation& 
 
 void RecordedClients::read_everything(std::uint16_t port) {
   RawClient connection(port);
-  for (std::size_t tenant = 0; tenant < kTenants; ++tenant) {
+  for (std::size_t tenant = 0; tenant < load_.tenants; ++tenant) {
     for (const std::int64_t token : {std::int64_t{0}, newest_[tenant].fetch_add(1) + 1}) {
-      for (std::size_t file = 0; file < kFiles; ++file) {
+      for (std::size_t file = 0; file < load_.files; ++file) {
         Operation operation;
         operation.key = key_of(tenant);
         operation.resource = fmt::format("{}/file-{}", operation.key, file);
         operation.token = token;
         operation.start = now();
-        if (const Response answer = connection.exchange(request_of(operation));
-            !understand(answer, operation)) {
+        if (const Response answer = connection.exchange(request_of(operation, load_.most_bytes));
+            !understand(answer, operation, load_.most_bytes)) {
           report(fmt::format("a last read was answered {}: {}", answer.status, answer.body));
+          operation.outcome = Outcome::kUnknown;
         }
         operation.end = now();
         history_.push_back(std::move(operation));
       }
     }
   }
+}
+
+std::vector<std::string> RecordedClients::judge(std::uint16_t port, Loss loss) {
+  std::vector<std::string> violations;
+  if (loss == Loss::kPowerCut) {
+    // Before the cut every read counts; what it undid explains nothing that is read afterwards.
+    violations = violations_of(history_);
+    if (!violations.empty()) {
+      return violations;
+    }
+    history_ = without_what_a_cut_may_undo(history_);
+  }
+  read_everything(port);
+  violations = violations_of(history_);
+  if (violations.empty()) {
+    history_ = last_known(history_);
+  }
+  return violations;
 }
 
 void RecordedClients::report(std::string problem) {
@@ -240,6 +272,11 @@ std::vector<std::string> RecordedClients::problems() const {
 
 std::size_t RecordedClients::count(const std::function<bool(const Operation&)>& like) const {
   return static_cast<std::size_t>(std::ranges::count_if(history_, like));
+}
+
+std::size_t RecordedClients::writes(Outcome outcome) const {
+  const auto found = writes_.find(outcome);
+  return found == writes_.end() ? 0 : found->second;
 }
 
 std::int64_t RecordedClients::highest_accepted(const std::string& key) const {

@@ -1,13 +1,14 @@
-// kill -9 in a loop under concurrent clients; their history is judged at the end.
+// kill -9 in a loop under concurrent clients with takeovers.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "tests/campaign/campaign.h"
 #include "tests/support/history.h"
 #include "tests/system/files_server.h"
 #include "tests/system/recorded_clients.h"
@@ -16,61 +17,54 @@ namespace fenceline::testing {
 namespace {
 
 using ::testing::IsEmpty;
-using Kind = Operation::Kind;
 using Outcome = Operation::Outcome;
 
 constexpr std::size_t kClients = 8;
 constexpr std::size_t kMostRequestsPerCycle = 600;
-
-int cycles() {
-  const char* wanted = std::getenv("FENCELINE_KILL_CYCLES");
-  const int number = wanted == nullptr ? 20 : std::atoi(wanted);
-  if (number < 1) {
-    throw std::runtime_error("FENCELINE_KILL_CYCLES must be a number from 1");
-  }
-  return number;
-}
+constexpr std::size_t kCyclesPerJudgement = 20;
 
 class Kill9Test : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Kill9Test, NoKillBreaksThePromise) {
-  const std::uint64_t seed = std::random_device()();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  const std::uint64_t seed = campaign_seed();
+  SCOPED_TRACE(replay("kill9", seed));
   std::mt19937_64 random(seed);
+  const std::size_t cycles = campaign_count(20, 1000);
   FilesServer server(FilesServer::two_routes(GetParam()));
   RecordedClients clients(server.process().port(), kClients, seed);
+  Broken broken;
 
-  for (int cycle = 0; cycle < cycles(); ++cycle) {
-    const std::size_t target = clients.answered() + 1 + random() % kMostRequestsPerCycle;
-    wait_until("the clients to get answers",
-               [&] { return clients.answered() >= target || !clients.problems().empty(); });
-    ASSERT_THAT(clients.problems(), IsEmpty()) << server.process().log();
+  for (std::size_t cycle = 1; cycle <= cycles; ++cycle) {
+    ASSERT_TRUE(wait_for_answers(clients, 1 + random() % kMostRequestsPerCycle))
+        << server.process().log();
     server.kill_and_restart();
     ASSERT_EQ(server.temporary_files(), 0U) << "what was staged was not swept";
     clients.server_restarted(server.process().port());
+    if (cycle % kCyclesPerJudgement == 0 || cycle == cycles) {
+      clients.hold();
+      clients.wait_until_held();
+      server.kill_and_restart();
+      clients.server_restarted(server.process().port());
+      const std::vector<std::string> violations = clients.judge(server.process().port());
+      broken.add(violations);
+      ASSERT_TRUE(expect_allowed(clients, violations)) << "in the 20 cycles up to " << cycle;
+      expect_marks_kept(server, clients);
+      clients.go_on();
+    }
   }
   clients.stop();
-  server.kill_and_restart();
-  clients.read_everything(server.process().port());
-
   EXPECT_THAT(clients.problems(), IsEmpty());
-  EXPECT_THAT(violations_of(clients.history()), IsEmpty());
-  server.kill_and_restart();
-  for (std::size_t tenant = 0; tenant < RecordedClients::kTenants; ++tenant) {
-    const std::string key = RecordedClients::key_of(tenant);
-    EXPECT_GE(server.mark(key), clients.highest_accepted(key)) << key;
-  }
 
   // The kills met requests, and all kinds of them had been at work.
-  const auto writes = [&](Outcome outcome) {
-    return clients.count(
-        [&](const auto& each) { return each.kind == Kind::kWrite && each.outcome == outcome; });
-  };
-  EXPECT_GE(writes(Outcome::kUnknown), 1U);
-  EXPECT_GE(writes(Outcome::kFenced), 1U);
-  EXPECT_GE(writes(Outcome::kDone), 1U);
-  RecordProperty("operations", std::to_string(clients.history().size()));
-  RecordProperty("unknown_writes", std::to_string(writes(Outcome::kUnknown)));
+  EXPECT_GE(clients.writes(Outcome::kUnknown), 1U);
+  EXPECT_GE(clients.writes(Outcome::kFenced), 1U);
+  EXPECT_GE(clients.writes(Outcome::kDone), 1U);
+  print_summary("kill9",
+                fmt::format("sync {}, {} cycles, {} operations, {} acknowledged writes, {} met by "
+                            "a kill",
+                            GetParam(), cycles, clients.operations(),
+                            clients.writes(Outcome::kDone), clients.writes(Outcome::kUnknown)),
+                broken, seed);
 }
 
 // The clients and their judge are worth nothing if they cannot tell.
