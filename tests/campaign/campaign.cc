@@ -76,8 +76,10 @@ void Broken::add(const std::vector<std::string>& violations) {
 void print_summary(std::string_view name, std::string_view done, const Broken& broken,
                    std::uint64_t seed) {
   fmt::print(
-      "campaign {}: {}, {} stale effects, {} lost acknowledgements, {} torn reads (seed {})\n",
-      name, done, broken.stale_effects, broken.lost_acknowledgements, broken.torn_reads, seed);
+      "campaign {}: {}, {} stale effects, {} lost acknowledgements, {} torn reads, {} lost marks "
+      "(seed {})\n",
+      name, done, broken.stale_effects, broken.lost_acknowledgements, broken.torn_reads,
+      broken.lost_marks, seed);
   std::fflush(stdout);
 }
 
@@ -102,10 +104,13 @@ bool expect_allowed(const RecordedClients& clients, const std::vector<std::strin
   return violations.empty();
 }
 
-void expect_marks_kept(FilesServer& server, const RecordedClients& clients) {
+void expect_marks_kept(FilesServer& server, const RecordedClients& clients, Broken& broken) {
   for (std::size_t tenant = 0; tenant < clients.tenants(); ++tenant) {
     const std::string key = RecordedClients::key_of(tenant);
-    EXPECT_GE(server.mark(key), clients.highest_accepted(key)) << key;
+    const std::int64_t mark = server.mark(key);
+    const std::int64_t accepted = clients.highest_accepted(key);
+    EXPECT_GE(mark, accepted) << key;
+    broken.lost_marks += mark < accepted ? 1 : 0;
   }
 }
 

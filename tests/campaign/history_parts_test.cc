@@ -35,9 +35,9 @@ std::vector<Operation> first_part() {
 
 TEST(HistoryPartsTest, KeepsTheLastReadAndWhatItSaw) {
   EXPECT_THAT(last_known(first_part()), SizeIs(2));
-  EXPECT_THAT(judge_after(first_part(), {operation(Kind::kRead, 0, 200, 9),
-                                         operation(Kind::kWrite, 35, 300, 11),
-                                         operation(Kind::kRead, 36, 300, 13)}),
+  EXPECT_THAT(judge_after(first_part(),
+                          {operation(Kind::kRead, 0, 200, 9), operation(Kind::kWrite, 35, 300, 11),
+                           operation(Kind::kRead, 36, 300, 13)}),
               IsEmpty());
 }
 
@@ -75,8 +75,8 @@ TEST(HistoryPartsTest, ACutMayUndoWhatWasOnlyRead) {
 
 TEST(HistoryPartsTest, ACutMayUndoADeleteWithoutAnswer) {
   std::vector<Operation> history = without_what_a_cut_may_undo(
-      {operation(Kind::kWrite, 33, 100, 1),
-       operation(Kind::kDelete, 33, 0, 3, Outcome::kUnknown), operation(Kind::kRead, 0, 0, 5)});
+      {operation(Kind::kWrite, 33, 100, 1), operation(Kind::kDelete, 33, 0, 3, Outcome::kUnknown),
+       operation(Kind::kRead, 0, 0, 5)});
   history.push_back(operation(Kind::kRead, 34, 100, 7));
   EXPECT_THAT(violations_of(history), IsEmpty());
 }

@@ -90,19 +90,19 @@ class InjectionTest : public ::testing::Test {
   /// No success rests on an fsync that failed: not that of a request during which it failed, and
   /// none of a later one that needs the same file system (the root takes no writes until restart)
   /// or the same ledger (no new mark until restart).
-  static void expect_no_success_after_failed_fsync(const ScriptedWork& work,
-                                                   const std::string& failed_path) {
+  void expect_no_success_after_failed_fsync(const ScriptedWork& work,
+                                            const std::string& failed_path) {
     const bool in_root = failed_path.find("/exports") != std::string::npos;
     std::map<std::string, std::int64_t> durable;  // Tokens with which something was accepted.
     for (const ScriptedWork::Step& step : work.steps()) {
       const Operation& operation = step.operation;
       const bool done = operation.outcome == Outcome::kDone && operation.token != 0;
       const bool failed = step.failed_before || (step.alone && step.failed_after);
-      if (done && failed) {
-        EXPECT_FALSE(in_root && operation.kind != Kind::kRead)
-            << text_of(operation) << " after the failed fsync of " << failed_path;
-        EXPECT_FALSE(!in_root && operation.token > durable[operation.key])
-            << text_of(operation) << " after the failed fsync of " << failed_path;
+      const bool needed_it =
+          in_root ? operation.kind != Kind::kRead : operation.token > durable[operation.key];
+      if (done && failed && needed_it) {
+        ADD_FAILURE() << text_of(operation) << " after the failed fsync of " << failed_path;
+        ++wrong_successes_;
       }
       if (done) {
         durable[operation.key] = std::max(durable[operation.key], operation.token);
@@ -132,8 +132,7 @@ class InjectionTest : public ::testing::Test {
       const bool synced_again = injection.call == Call::kFdatasync &&
                                 recorder.failed_path() == folder.path().string() &&
                                 recorder.worked_later(Call::kFsync);
-      if ((injection.call == Call::kFsync || injection.call == Call::kFdatasync) &&
-          !synced_again) {
+      if ((injection.call == Call::kFsync || injection.call == Call::kFdatasync) && !synced_again) {
         expect_no_success_after_failed_fsync(work, recorder.failed_path());
       }
       // A clean stop has calls of its own that can fail; a kill must not need them.
@@ -159,6 +158,7 @@ class InjectionTest : public ::testing::Test {
   }
 
   Broken broken_;
+  std::size_t wrong_successes_ = 0;
 };
 
 TEST_F(InjectionTest, NoFailedCallBreaksThePromise) {
@@ -182,12 +182,13 @@ TEST_F(InjectionTest, NoFailedCallBreaksThePromise) {
   }
   // Requests that run at once share calls differently each time, so a late one may not come.
   EXPECT_GE(reached, wanted * 9 / 10);
-  EXPECT_LT(refused, reached);
-  print_summary("injection",
-                fmt::format("{} of {} injections in {} kinds of call, {} at a start that was "
-                            "refused, {} acknowledged writes, 0 successes after a failed fsync",
-                            reached, all.size(), calls.size(), refused, acknowledged),
-                broken_, seed);
+  EXPECT_TRUE(refused < reached || wanted == 1) << "no work was done";
+  print_summary(
+      "injection",
+      fmt::format("{} of {} injections in {} kinds of call, {} at a start that was "
+                  "refused, {} acknowledged writes, {} successes after a failed fsync",
+                  reached, all.size(), calls.size(), refused, acknowledged, wrong_successes_),
+      broken_, seed);
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ TEST(LongRunTest, EveryPartIsAllowed) {
     clients.hold();
     clients.wait_until_held();
     ASSERT_THAT(clients.problems(), IsEmpty());
+    expect_marks_kept(server, clients, broken);
     const std::vector<std::string> violations = clients.judge(server.process().port());
     broken.add(violations);
     ASSERT_TRUE(expect_allowed(clients, violations)) << "up to operation " << clients.operations();
@@ -45,12 +46,11 @@ TEST(LongRunTest, EveryPartIsAllowed) {
   EXPECT_THAT(clients.problems(), IsEmpty());
   EXPECT_EQ(clients.writes(Outcome::kUnknown), 0U);
   EXPECT_GE(clients.writes(Outcome::kFenced), 1U);
-  expect_marks_kept(server, clients);
-  print_summary("long_run",
-                fmt::format("{} operations of {} clients on {} keys, {} acknowledged writes",
-                            clients.operations(), kClients, kLoad.tenants,
-                            clients.writes(Outcome::kDone)),
-                broken, seed);
+  print_summary(
+      "long_run",
+      fmt::format("{} operations of {} clients on {} keys, {} acknowledged writes",
+                  clients.operations(), kClients, kLoad.tenants, clients.writes(Outcome::kDone)),
+      broken, seed);
 }
 
 }  // namespace

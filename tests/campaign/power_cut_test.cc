@@ -82,18 +82,17 @@ TEST_F(PowerCutTest, NoCutBreaksThePromise) {
   Broken broken;
   while (cuts_ < wanted) {
     disk_.cut_after(random_() % kMostOperations);
-    wait_until("the power to go",
-               [&] { return disk_.is_cut() || !clients.problems().empty(); });
+    wait_until("the power to go", [&] { return disk_.is_cut() || !clients.problems().empty(); });
     ASSERT_THAT(clients.problems(), IsEmpty()) << server_.process().log();
     clients.hold();
     power_on();
     clients.server_restarted(server_.process().port());
     clients.wait_until_held();
+    expect_marks_kept(server_, clients, broken);
     const std::vector<std::string> violations =
         clients.judge(server_.process().port(), RecordedClients::Loss::kPowerCut);
     broken.add(violations);
     ASSERT_TRUE(expect_allowed(clients, violations)) << "after cut " << cuts_;
-    expect_marks_kept(server_, clients);
     EXPECT_EQ(server_.temporary_files(disk_.at("exports")), 0U);
     clients.go_on();
   }
@@ -101,11 +100,11 @@ TEST_F(PowerCutTest, NoCutBreaksThePromise) {
   EXPECT_THAT(clients.problems(), IsEmpty());
   EXPECT_GE(clients.writes(Outcome::kDone), wanted);
   EXPECT_GE(clients.writes(Outcome::kUnknown), 1U);
-  print_summary("power_cut",
-                fmt::format("{} cuts, {} of them at a start, {} operations, {} acknowledged writes",
-                            cuts_, cuts_at_start_, clients.operations(),
-                            clients.writes(Outcome::kDone)),
-                broken, seed_);
+  print_summary(
+      "power_cut",
+      fmt::format("{} cuts, {} of them at a start, {} operations, {} acknowledged writes", cuts_,
+                  cuts_at_start_, clients.operations(), clients.writes(Outcome::kDone)),
+      broken, seed_);
 }
 
 }  // namespace

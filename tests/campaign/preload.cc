@@ -43,9 +43,8 @@ std::string text_of(const Injection& injection) {
 }
 
 Injection injection_of(const std::string& text) {
-  const auto call = static_cast<std::size_t>(
-      std::distance(std::begin(kCallNames),
-                    std::ranges::find(kCallNames, text.substr(0, text.find(':')))));
+  const auto call = static_cast<std::size_t>(std::distance(
+      std::begin(kCallNames), std::ranges::find(kCallNames, text.substr(0, text.find(':')))));
   const std::size_t last = text.rfind(':');
   Injection injection{static_cast<Call>(call),
                       std::strtoul(text.c_str() + text.find(':') + 1, nullptr, 10),

@@ -29,7 +29,8 @@ Injection injection_of(const std::string& text);
 /// The calls of a server on files below a folder, counted, and one of them made to fail.
 class CallRecorder {
  public:
-  /// Watches files below `folder`; keeps its log as the file `log`, made anew by each `environment`.
+  /// Watches files below `folder`; keeps its log as the file `log`, made anew by each
+  /// `environment`.
   CallRecorder(std::string folder, std::string log)
       : folder_(std::move(folder)), log_(std::move(log)) {}
 

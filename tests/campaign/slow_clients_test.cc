@@ -59,10 +59,9 @@ class BadClient {
  public:
   BadClient(std::uint16_t port, std::size_t number)
       : habit_(static_cast<Habit>(number % kHabits)), client_(port, receive_buffer_bytes()) {
-    const std::string body =
-        fenced_request("PUT", fmt::format("/exports/slow/{}", number), 33,
-                       "Content-Length: 100000\r\n") +
-        "the first bytes";
+    const std::string body = fenced_request("PUT", fmt::format("/exports/slow/{}", number), 33,
+                                            "Content-Length: 100000\r\n") +
+                             "the first bytes";
     switch (habit_) {
       case Habit::kSilent:
         break;
@@ -95,9 +94,7 @@ class BadClient {
   [[nodiscard]] Habit habit() const { return habit_; }
 
  private:
-  [[nodiscard]] int receive_buffer_bytes() const {
-    return habit_ == Habit::kNeverReads ? 4096 : 0;
-  }
+  [[nodiscard]] int receive_buffer_bytes() const { return habit_ == Habit::kNeverReads ? 4096 : 0; }
 
   Habit habit_;
   RawClient client_;

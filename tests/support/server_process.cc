@@ -72,8 +72,7 @@ void ServerProcess::start(std::string_view config, const Environment& environmen
     const int log = ::open(log_file.c_str(), O_WRONLY | O_APPEND);
     ::dup2(log, STDERR_FILENO);
     if (::chdir(folder_.c_str()) == 0) {
-      ::execle(binary, binary, "serve", "--config", config_file.c_str(), nullptr,
-               variables.data());
+      ::execle(binary, binary, "serve", "--config", config_file.c_str(), nullptr, variables.data());
     }
     ::_exit(127);
   }

@@ -181,7 +181,8 @@ std::int64_t RecordedClients::choose_token(Client& client, std::size_t tenant) {
 }
 
 Operation RecordedClients::choose(Client& client) {
-  const auto tenant = static_cast<std::size_t>(below(client.random, static_cast<std::int64_t>(load_.tenants)));
+  const auto tenant =
+      static_cast<std::size_t>(below(client.random, static_cast<std::int64_t>(load_.tenants)));
   Operation operation;
   operation.key = key_of(tenant);
   operation.resource = fmt::format("{}/file-{}", operation.key,

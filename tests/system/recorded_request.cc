@@ -42,8 +42,7 @@ bool understand_trouble(const Response& answer, Operation& operation) {
     int status;
     std::string_view type;
   };
-  constexpr std::array kExpected = {Expected{500, "storage-failed"},
-                                    Expected{503, "draining"},
+  constexpr std::array kExpected = {Expected{500, "storage-failed"}, Expected{503, "draining"},
                                     Expected{503, "ledger-unavailable"},
                                     Expected{503, "overloaded"},
                                     Expected{507, "insufficient-storage"}};

@@ -89,7 +89,8 @@ class CutDisk {
     if (!is_cut_ && left_ && (*left_)-- == 0) {
       is_cut_ = true;
       const VolatileImage::Cut cut = image_.cut(random_);
-      say(fmt::format("cut after {} writes and {} flushes: {} unflushed writes, {} of {} blocks "
+      say(
+          fmt::format("cut after {} writes and {} flushes: {} unflushed writes, {} of {} blocks "
                       "kept",
                       writes_, flushes_, cut.writes, cut.kept_blocks, cut.blocks));
     }

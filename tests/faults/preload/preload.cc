@@ -4,10 +4,11 @@
 //   FENCELINE_FAULT_LOG=FILE       gets a line for each of them: "<call> <n> <what> <path>"
 //   FENCELINE_FAULT=CALL:N:WHAT    the N-th CALL does WHAT: the name of an error, or "short" (a
 //                                  write that takes half)
-//   FENCELINE_CLOCK=FILE           8 bytes, shared: nanoseconds added to CLOCK_REALTIME, at any time
+//   FENCELINE_CLOCK=FILE           8 bytes, shared: nanoseconds added to CLOCK_REALTIME, at any
+//   time
 //
-// It sees the calls of every library that goes through libc, so those of SQLite too. It does nothing
-// without these variables.
+// It sees the calls of every library that goes through libc, so those of SQLite too. It does
+// nothing without these variables.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -47,8 +48,8 @@ int error_named(std::string_view name) {
     std::string_view name;
     int error;
   };
-  constexpr Named kErrors[] = {{"EIO", EIO},       {"ENOSPC", ENOSPC}, {"EMFILE", EMFILE},
-                               {"EINTR", EINTR},   {"EACCES", EACCES}, {"EDQUOT", EDQUOT},
+  constexpr Named kErrors[] = {{"EIO", EIO},     {"ENOSPC", ENOSPC}, {"EMFILE", EMFILE},
+                               {"EINTR", EINTR}, {"EACCES", EACCES}, {"EDQUOT", EDQUOT},
                                {"short", 0}};
   for (const Named& each : kErrors) {
     if (each.name == name) {
@@ -122,7 +123,7 @@ std::string path_at(int folder, const char* path) {
     return path;
   }
   char current[4096];
-  const std::string base = folder != AT_FDCWD                      ? path_of(folder)
+  const std::string base = folder != AT_FDCWD                              ? path_of(folder)
                            : ::getcwd(current, sizeof(current)) == nullptr ? ""
                                                                            : current;
   return base + "/" + path;
@@ -154,9 +155,10 @@ std::size_t half_of(std::size_t bytes) { return std::max<std::size_t>(1, bytes /
 std::atomic<std::int64_t>* clock_offset() {
   static std::atomic<std::int64_t>* const offset = [] {
     const std::string file = variable("FENCELINE_CLOCK");
-    const int fd = file.empty() ? -1
-                                : static_cast<int>(::syscall(SYS_openat, AT_FDCWD, file.c_str(),
-                                                             O_RDONLY | O_CLOEXEC));
+    const int fd =
+        file.empty()
+            ? -1
+            : static_cast<int>(::syscall(SYS_openat, AT_FDCWD, file.c_str(), O_RDONLY | O_CLOEXEC));
     void* memory = fd < 0 ? MAP_FAILED : ::mmap(nullptr, 8, PROT_READ, MAP_SHARED, fd, 0);
     return memory == MAP_FAILED ? nullptr : static_cast<std::atomic<std::int64_t>*>(memory);
   }();
