@@ -73,6 +73,13 @@ void Broken::add(const std::vector<std::string>& violations) {
   }
 }
 
+void Broken::add(const Broken& other) {
+  stale_effects += other.stale_effects;
+  lost_acknowledgements += other.lost_acknowledgements;
+  torn_reads += other.torn_reads;
+  lost_marks += other.lost_marks;
+}
+
 void print_summary(std::string_view name, std::string_view done, const Broken& broken,
                    std::uint64_t seed) {
   fmt::print(

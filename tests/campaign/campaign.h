@@ -29,6 +29,7 @@ struct Broken {
   std::size_t lost_marks = 0;  ///< Keys whose mark is below a token that was accepted.
 
   void add(const std::vector<std::string>& violations);
+  void add(const Broken& other);
 };
 
 /// Prints the summary line of the campaign `name`: what was done, and what was found.

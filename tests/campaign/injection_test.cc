@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <exception>
+#include <future>
 #include <map>
 #include <set>
 #include <string>
@@ -42,11 +44,24 @@ routes:
                      folder.at("ledger.db"), folder.at("exports"));
 }
 
-/// What came of one injection.
+// Most of an injection is waiting for fsyncs.
+constexpr std::size_t kAtOnce = 4;
+
+/// What came of some injections.
 struct Found {
-  bool reached = false;
-  bool refused_to_start = false;
+  std::size_t reached = 0;
+  std::size_t refused_to_start = 0;
   std::size_t acknowledged = 0;
+  std::size_t wrong_successes = 0;  ///< After a failed fsync.
+  Broken broken{};
+
+  void add(const Found& other) {
+    reached += other.reached;
+    refused_to_start += other.refused_to_start;
+    acknowledged += other.acknowledged;
+    wrong_successes += other.wrong_successes;
+    broken.add(other.broken);
+  }
 };
 
 class InjectionTest : public ::testing::Test {
@@ -90,8 +105,10 @@ class InjectionTest : public ::testing::Test {
   /// No success rests on an fsync that failed: not that of a request during which it failed, and
   /// none of a later one that needs the same file system (the root takes no writes until restart)
   /// or the same ledger (no new mark until restart).
-  void expect_no_success_after_failed_fsync(const ScriptedWork& work,
-                                            const std::string& failed_path) {
+  /// Gives how many there are.
+  static std::size_t expect_no_success_after_failed_fsync(const ScriptedWork& work,
+                                                          const std::string& failed_path) {
+    std::size_t wrong = 0;
     const bool in_root = failed_path.find("/exports") != std::string::npos;
     std::map<std::string, std::int64_t> durable;  // Tokens with which something was accepted.
     for (const ScriptedWork::Step& step : work.steps()) {
@@ -102,15 +119,16 @@ class InjectionTest : public ::testing::Test {
           in_root ? operation.kind != Kind::kRead : operation.token > durable[operation.key];
       if (done && failed && needed_it) {
         ADD_FAILURE() << text_of(operation) << " after the failed fsync of " << failed_path;
-        ++wrong_successes_;
+        ++wrong;
       }
       if (done) {
         durable[operation.key] = std::max(durable[operation.key], operation.token);
       }
     }
+    return wrong;
   }
 
-  Found inject(const Injection& injection) {
+  static Found inject(const Injection& injection) {
     const TempFolder folder;
     const TempFolder logs;
     const CallRecorder recorder(folder.path().string(), logs.at("calls.log"));
@@ -122,9 +140,9 @@ class InjectionTest : public ::testing::Test {
       server.restart();
     } catch (const std::exception&) {
       EXPECT_THAT(contents_of(server.at("stderr.log")), HasSubstr(" start_failed: "));
-      found.refused_to_start = true;
+      found.refused_to_start = 1;
     }
-    if (!found.refused_to_start) {
+    if (found.refused_to_start == 0) {
       work.run();
       EXPECT_EQ(server.admin("/healthz").status, 200);
       // SQLite ignores a failed sync of the folder of its log. The server syncs that folder itself
@@ -133,12 +151,12 @@ class InjectionTest : public ::testing::Test {
                                 recorder.failed_path() == folder.path().string() &&
                                 recorder.worked_later(Call::kFsync);
       if ((injection.call == Call::kFsync || injection.call == Call::kFdatasync) && !synced_again) {
-        expect_no_success_after_failed_fsync(work, recorder.failed_path());
+        found.wrong_successes = expect_no_success_after_failed_fsync(work, recorder.failed_path());
       }
       // A clean stop has calls of its own that can fail; a kill must not need them.
       injection.n % 2 == 0 ? server.kill() : void(server.process().stop());
     }
-    found.reached = !recorder.failed_path().empty();
+    found.reached = recorder.failed_path().empty() ? 0 : 1;
 
     const std::size_t steps = work.steps().size();
     server.set_environment({});
@@ -152,43 +170,59 @@ class InjectionTest : public ::testing::Test {
           operation.outcome == Outcome::kDone && operation.kind == Kind::kWrite ? 1 : 0;
     }
     const std::vector<std::string> violations = violations_of(work.history());
-    broken_.add(violations);
+    found.broken.add(violations);
     EXPECT_THAT(violations, IsEmpty());
     return found;
   }
 
-  Broken broken_;
-  std::size_t wrong_successes_ = 0;
+  /// Takes one after the other from `injections` until `next` is behind the last.
+  static Found inject_all(const std::vector<Injection>& injections, std::atomic<std::size_t>& next,
+                          const std::string& replayed_by) {
+    SCOPED_TRACE(replayed_by);
+    Found found;
+    for (std::size_t i = next++; i < injections.size(); i = next++) {
+      SCOPED_TRACE("FENCELINE_INJECTION=" + text_of(injections[i]));
+      try {
+        found.add(inject(injections[i]));
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << error.what();
+      }
+    }
+    return found;
+  }
 };
 
 TEST_F(InjectionTest, NoFailedCallBreaksThePromise) {
   const std::uint64_t seed = campaign_seed();
-  SCOPED_TRACE(replay("injection", seed));
   const std::vector<Injection> all = all_injections();
   const std::size_t wanted = std::min(campaign_count(100, all.size()), all.size());
-  std::size_t reached = 0;
-  std::size_t refused = 0;
-  std::size_t acknowledged = 0;
-  std::set<Call> calls;
   // Evenly over all of them, each time from another place.
+  std::vector<Injection> chosen;
+  std::set<Call> calls;
   for (std::size_t i = 0; i < wanted; ++i) {
-    const Injection& injection = all[(i * all.size() / wanted + seed) % all.size()];
-    SCOPED_TRACE(text_of(injection));
-    const Found found = inject(injection);
-    reached += found.reached ? 1 : 0;
-    refused += found.refused_to_start ? 1 : 0;
-    acknowledged += found.acknowledged;
-    calls.insert(injection.call);
+    chosen.push_back(all[(i * all.size() / wanted + seed) % all.size()]);
+    calls.insert(chosen.back().call);
+  }
+
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::future<Found>> running;
+  for (std::size_t i = 0; i < kAtOnce; ++i) {
+    running.push_back(std::async(
+        std::launch::async, [&] { return inject_all(chosen, next, replay("injection", seed)); }));
+  }
+  Found found;
+  for (std::future<Found>& each : running) {
+    found.add(each.get());
   }
   // Requests that run at once share calls differently each time, so a late one may not come.
-  EXPECT_GE(reached, wanted * 9 / 10);
-  EXPECT_TRUE(refused < reached || wanted == 1) << "no work was done";
-  print_summary(
-      "injection",
-      fmt::format("{} of {} injections in {} kinds of call, {} at a start that was "
-                  "refused, {} acknowledged writes, {} successes after a failed fsync",
-                  reached, all.size(), calls.size(), refused, acknowledged, wrong_successes_),
-      broken_, seed);
+  EXPECT_GE(found.reached, wanted * 9 / 10);
+  EXPECT_TRUE(found.refused_to_start < found.reached || wanted == 1) << "no work was done";
+  print_summary("injection",
+                fmt::format("{} of {} injections in {} kinds of call, {} at a start that was "
+                            "refused, {} acknowledged writes, {} successes after a failed fsync",
+                            found.reached, all.size(), calls.size(), found.refused_to_start,
+                            found.acknowledged, found.wrong_successes),
+                found.broken, seed);
 }
 
 }  // namespace
