@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -101,12 +100,9 @@ PowerDisk::~PowerDisk() {
 }
 
 void PowerDisk::mount() {
-  const char* program = std::getenv("FENCELINE_CUT_DISK");
-  if (program == nullptr) {
-    throw std::runtime_error("FENCELINE_CUT_DISK is not set: run the tests through ctest");
-  }
   disk_ = std::make_unique<ChildProcess>(
-      std::vector<std::string>{program, under("image"), under("fuse"), std::to_string(seed_++)},
+      std::vector<std::string>{FENCELINE_CUT_DISK, under("image"), under("fuse"),
+                               std::to_string(seed_++)},
       under("cut_disk.log"), ChildProcess::Input::kFed);
   wait_until("the disk to be there; it said: " + disk_->output(),
              [&] { return disk_->output().starts_with("ready\n"); });
