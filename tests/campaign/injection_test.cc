@@ -75,7 +75,7 @@ class InjectionTest : public ::testing::Test {
     ScriptedWork work(server, [] { return false; });
     work.run();
     EXPECT_EQ(server.process().stop(), 0);
-    const std::map<Call, std::size_t> counts = recorder.counts();
+    std::map<Call, std::size_t> counts = recorder.counts();
     server.restart();
     work.run_without_faults();
     EXPECT_THAT(violations_of(work.history()), IsEmpty());

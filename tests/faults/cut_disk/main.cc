@@ -171,6 +171,7 @@ int run(char* program, const char* image, char* folder, std::uint64_t seed) {
   ::fuse_loop(session);
   ::fuse_unmount(session);
   ::fuse_destroy(session);
+  ::fuse_opt_free_args(&args);
   std::ofstream file(image, std::ios::binary | std::ios::trunc);
   file << disk.content() << std::flush;
   if (!file) {
