@@ -95,6 +95,7 @@ void ScriptedWork::one(Kind kind, const std::string& name, std::int64_t token) {
 void ScriptedWork::at_once(std::vector<Operation> operations) {
   const bool failed_before = failed_();
   std::vector<std::future<void>> running;
+  running.reserve(operations.size());
   for (Operation& operation : operations) {
     running.push_back(std::async(std::launch::async, [&] { perform(operation); }));
   }

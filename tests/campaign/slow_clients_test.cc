@@ -142,7 +142,8 @@ TEST_F(SlowClientsTest, TheOthersAreServedAndNothingLeaks) {
 
   // While the slow ones drip, the server gives up all that have stopped, and a head that never
   // ends; a body may take its time.
-  const auto slow_bodies = static_cast<double>(count_ / kHabits);
+  const std::size_t slow_uploads = count_ / kHabits;
+  const auto slow_bodies = static_cast<double>(slow_uploads);
   std::size_t bodies_closed = 0;
   wait_until(
       "the clients that have stopped to be given up",

@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstdarg>
 #include <cstddef>
@@ -39,7 +40,7 @@ namespace {
 
 struct Fault {
   std::string call;
-  unsigned long n = 0;
+  std::uint64_t n = 0;
   int error = 0;  ///< 0: a short write.
 };
 
@@ -88,7 +89,7 @@ class Plan {
   /// Counts this call. Gives what it must do instead of its work: an error, or 0 for a short write.
   std::optional<int> next(Call call, std::string_view path) {
     const auto index = static_cast<std::size_t>(call);
-    const unsigned long n = ++counts_[index];
+    const std::uint64_t n = ++counts_[index];
     const bool fails = fault_.n == n && fault_.call == kCallNames[index];
     if (log_ >= 0) {
       std::string line(kCallNames[index]);
@@ -102,7 +103,7 @@ class Plan {
   const std::string under_;
   Fault fault_;
   int log_ = -1;
-  std::atomic<unsigned long> counts_[kCalls] = {};
+  std::atomic<std::uint64_t> counts_[kCalls] = {};
 };
 
 Plan& plan() {
@@ -175,6 +176,9 @@ using fenceline::testing::fault_of;
 using fenceline::testing::half_of;
 using fenceline::testing::path_at;
 using fenceline::testing::real;
+
+/// What `syscall` takes and gives: a register.
+using Word = decltype(::syscall(0));
 
 extern "C" {
 
@@ -302,17 +306,17 @@ int open(const char* path, int flags, ...) {
 }
 
 // openat2 has no wrapper in glibc 2.36.
-long syscall(long number, ...) noexcept {
-  static auto* const next = real<long(long, ...)>("syscall");
+Word syscall(Word number, ...) noexcept {
+  static auto* const next = real<Word(Word, ...)>("syscall");
   va_list list;
   va_start(list, number);
-  long arguments[6];
-  for (long& argument : arguments) {
-    argument = va_arg(list, long);
+  Word arguments[6];
+  for (Word& argument : arguments) {
+    argument = va_arg(list, Word);
   }
   va_end(list);
   if (number == SYS_openat2) {
-    const auto* path = reinterpret_cast<const char*>(arguments[1]);
+    const auto* const path = std::bit_cast<const char*>(arguments[1]);
     const auto fault = fault_of(Call::kOpen, path_at(static_cast<int>(arguments[0]), path));
     if (fault) {
       return failure(*fault);
