@@ -77,6 +77,11 @@ ensure_groups() {
   ensure_packages $packages
 }
 
+# Whether what CMake looks for with FENCELINE_TESTS=ON is installed.
+can_configure_tests() {
+  [[ -z "$(missing_packages libgtest-dev libgmock-dev libfuse3-dev pkg-config)" ]]
+}
+
 # configure PRESET [CMAKE ARGUMENT…]
 configure() {
   local preset="$1" log
