@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <iterator>
@@ -110,7 +111,7 @@ class SlowClientsTest : public ::testing::Test {
     ::getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &files);
-    server_ = std::make_unique<FilesServer>(config_with(4 + count_ / 500));
+    server_ = std::make_unique<FilesServer>(config_with(timeout_s_));
     EXPECT_EQ(server_->put("/exports/slow/large", 33, std::string(kLargeBytes, 'x')).status, 201);
   }
 
@@ -123,6 +124,9 @@ class SlowClientsTest : public ::testing::Test {
   double connections() { return server_->metric("fenceline_connections"); }
 
   const std::size_t count_ = campaign_count(1000, 5000);
+  const std::size_t timeout_s_ = 6 + (count_ > 1000 ? (count_ - 1000) / 80 : 0);
+  const std::chrono::seconds patience_ =
+      2 * ServerProcess::kTimeout + 2 * std::chrono::seconds(timeout_s_);
   std::unique_ptr<FilesServer> server_;
 };
 
@@ -153,7 +157,7 @@ TEST_F(SlowClientsTest, TheOthersAreServedAndNothingLeaks) {
         }
         return connections() <= slow_bodies + kGoodClients + 2;
       },
-      2 * ServerProcess::kTimeout);
+      patience_);
   EXPECT_EQ(bodies_closed, 0U);
   EXPECT_GE(connections(), slow_bodies);
   const std::size_t answered = good.answered();
@@ -162,7 +166,7 @@ TEST_F(SlowClientsTest, TheOthersAreServedAndNothingLeaks) {
   // Now these stop too. Nobody of all of them has closed his side.
   wait_until(
       "the slow uploads to be given up", [&] { return connections() <= kGoodClients + 2; },
-      2 * ServerProcess::kTimeout);
+      patience_);
   good.stop();
   wait_until("nothing to be left of them", [&] {
     return server_->metric("fenceline_staged_bytes") == 0 && server_->temporary_files() == 0 &&
