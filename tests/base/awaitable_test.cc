@@ -97,12 +97,12 @@ Awaitable<int> nested(boost::asio::io_context& io, int depth) {
     co_await boost::asio::post(io, kAwait);
     co_return 1;
   }
-  const int below = co_await nested(io, depth - 1);
+  const auto below = co_await nested(io, depth - 1);
   co_return below + 1;
 }
 
 Awaitable<void> store(Awaitable<int> from, int* into) {
-  const int value = co_await std::move(from);
+  const auto value = co_await std::move(from);
   *into = value;
 }
 
