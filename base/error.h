@@ -38,7 +38,9 @@ enum class ErrorKind : std::uint8_t {
   kRequestTimeout,       ///< Head or body did not arrive in time.
   kClientGone,           ///< The connection broke; nobody reads the answer.
   kUnauthorized,         ///< Authentication is missing or wrong.
+  kMarkConflict,         ///< A reset that does not fit the mark as it is.
   // Us.
+  kFenceBusy,            ///< A reset while requests are inside, in doubt or raising the mark.
   kDraining,             ///< Older commits have not left, or are unsettled.
   kLedgerUnavailable,    ///< The ledger cannot be read or written: the fence is unsure.
   kInsufficientStorage,  ///< Disk full; the old content is intact.

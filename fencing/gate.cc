@@ -7,15 +7,14 @@
 #include "fencing/gate_impl.h"
 
 namespace fenceline::fencing {
-namespace {
 
-tl::unexpected<base::Error> too_many_keys() {
-  return base::fail(base::ErrorKind::kOverloaded,
-                    "Too many fence keys are in use at once. Try again later, or raise "
-                    "ledger.cache_keys.");
+base::Error too_many_keys() {
+  return base::Error{base::ErrorKind::kOverloaded,
+                     "Too many fence keys are in use at once. Try again later, or raise "
+                     "ledger.cache_keys.",
+                     base::Applied::kNo,
+                     {}};
 }
-
-}  // namespace
 
 Gate::Gate(Ledger& ledger, GateOptions options)
     : impl_(std::make_unique<Impl>(*this, ledger, options)) {}
@@ -49,7 +48,7 @@ void Gate::admit(const base::FenceKey& key, const Claim& claim, Announce announc
     const std::lock_guard lock(shard.mutex);
     KeyState* state = impl_->find_or_create(shard, key, hashed);
     if (state == nullptr) {
-      afterwards.emplace_back([&done] { done(too_many_keys()); });
+      afterwards.emplace_back([&done] { done(tl::unexpected<base::Error>(too_many_keys())); });
     } else if (state->loaded) {
       auto outcome = std::make_shared<base::Result<Ticket>>(
           impl_->decide_locked(shard, *state, claim, announce, afterwards));
@@ -67,6 +66,9 @@ std::optional<base::Result<Permit>> Gate::try_enter(Ticket& ticket) {
   KeyState& state = *ticket.state_;
   Shard& shard = state.shard;
   const std::lock_guard lock(shard.mutex);
+  if (ticket.resets_ != state.resets) {
+    return tl::unexpected<base::Error>(reset_meanwhile());
+  }
   const Entry entry = decide_entry(state.facts(), ticket.token_);
   if (entry == Entry::kWait) {
     return std::nullopt;
@@ -83,10 +85,14 @@ void Gate::enter(Ticket& ticket, base::Done<base::Result<Permit>> done) {
   Afterwards afterwards;
   {
     const std::lock_guard lock(shard.mutex);
-    state.waiters.push_back({ticket.id_, ticket.token_, std::move(done)});
-    impl_->wake(shard, state, afterwards);
-    // A raise that failed while the body was staged gets one more attempt per request.
-    impl_->raise_if_needed(shard, state, afterwards);
+    if (ticket.resets_ != state.resets) {
+      afterwards.emplace_back([&done] { done(tl::unexpected<base::Error>(reset_meanwhile())); });
+    } else {
+      state.waiters.push_back({ticket.id_, ticket.token_, std::move(done)});
+      impl_->wake(shard, state, afterwards);
+      // A raise that failed while the body was staged gets one more attempt per request.
+      impl_->raise_if_needed(shard, state, afterwards);
+    }
   }
   run(afterwards);
 }

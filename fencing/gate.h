@@ -51,6 +51,7 @@ class Ticket {
   base::Token previous_;
   bool took_over_ = false;
   std::uint64_t id_ = 0;
+  std::uint64_t resets_ = 0;  ///< Resets of the key before this admission.
 };
 
 /// Proof that a commit is inside (step 3). Move-only. Whoever performs the effect owns it.
@@ -139,6 +140,18 @@ class Gate {
   /// The outcome of a commit that was settled in doubt has become known: forgets one unsettled
   /// `token` of `key` and wakes whoever waits. False if there is none.
   bool resolve(const base::FenceKey& key, base::Token token);
+
+  /// Sets the mark of `key` back, for an operator (design, 7).
+  /// Does: refuses while anybody is inside, in doubt or raising the mark; it starts the raise that
+  /// it is refused for, if nobody does. Else it has the ledger carry `order` out. Until the ledger
+  /// has answered, nobody is admitted and nobody enters; what was admitted before never enters, so
+  /// that no write that was overtaken once comes back.
+  /// Success: what it did; durable. Failure: `kFenceBusy`; `kMarkConflict` or `kNotFound`, as
+  /// `answer_of`; `kOverloaded`; `kLedgerUnavailable`, then `applied` says whether it is in doubt:
+  /// the key stays closed until the ledger has said what is stored.
+  /// Precondition: `order` has passed `check_order`.
+  void reset(const base::FenceKey& key, const ResetOrder& order,
+             base::Done<base::Result<ResetOutcome>> done);
 
   /// What is known in memory; nothing if the key is not cached.
   std::optional<KeyView> view(const base::FenceKey& key);

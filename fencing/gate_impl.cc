@@ -103,6 +103,7 @@ base::Result<Ticket> Gate::Impl::decide_locked(Shard& shard, KeyState& state, co
   ticket.token_ = claim.token;
   ticket.previous_ = state.announced.token;
   ticket.id_ = next_id();
+  ticket.resets_ = state.resets;
   pin(shard, state);
   if (verdict == Verdict::kRaises && announce == Announce::kYes) {
     ticket.took_over_ = claim.token > state.announced.token;

@@ -80,6 +80,8 @@ class Gate::Impl {
 
   // These take the mutex themselves.
 
+  void reset(const base::FenceKey& key, const ResetOrder& order,
+             base::Done<base::Result<ResetOutcome>> done);
   void on_loaded(KeyState& state, base::Result<Mark> found);
   void on_raised(KeyState& state, base::Result<Mark> stored);
   std::uint64_t next_id();
@@ -96,5 +98,11 @@ class Gate::Impl {
 
 /// Runs what was put off until no lock is held.
 void run(const Afterwards& afterwards);
+
+/// All the keys of a shard are in use.
+base::Error too_many_keys();
+
+/// What a ticket from before a reset gets instead of a permit.
+base::Error reset_meanwhile();
 
 }  // namespace fenceline::fencing

@@ -48,7 +48,8 @@ struct KeyState : boost::intrusive::list_base_hook<> {
   bool raising = false;  ///< A raise is under way.
   Mark announced;        ///< Highest admitted: may reject, never admits before it is durable.
   Mark durable;
-  std::size_t pins = 0;  ///< Tickets, permits and ledger calls that point here.
+  std::uint64_t resets = 0;  ///< Resets begun: tickets from before one never enter.
+  std::size_t pins = 0;      ///< Tickets, permits and ledger calls that point here.
   boost::container::small_vector<std::pair<base::Token, std::size_t>, 2> inside;
   std::vector<base::Token> unsettled;
   std::vector<EnterWaiter> waiters;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/fence_key.h"
 #include "fencing/mark.h"
+#include "fencing/reset.h"
 
 namespace fenceline::fencing {
 
@@ -21,7 +22,7 @@ struct KeyedMark {
 };
 
 /// The durable table of marks (design, 7). Marks are never deleted and never expire: a forgotten
-/// mark is an open gate.
+/// mark is an open gate. They go up, except by `reset`.
 class Ledger {
  public:
   Ledger() = default;
@@ -52,6 +53,20 @@ class Ledger {
   /// Success: the rows, fewer than `limit` only at the end. Failure and concurrency: as `raise`.
   virtual void scan(std::string prefix, std::string after, std::size_t limit,
                     base::Done<base::Result<std::vector<KeyedMark>>> done) = 0;
+
+  /// Sets a mark back, for an operator.
+  /// Does: stores what `reset_mark` makes of the stored mark and adds the audit's row, both or
+  /// neither. A verdict other than `kApplies` changes nothing. Knows nothing of who is inside: only
+  /// the gate calls it (`Gate::reset`), and `order` has passed `check_order`.
+  /// Success: the outcome; it is durable. Failure: as `raise`; it is in doubt, until the next
+  /// `find` says what is stored, unless `applied` is no. Concurrency: as `raise`.
+  virtual void reset(const base::FenceKey& key, const ResetOrder& order,
+                     base::Done<base::Result<ResetOutcome>> done) = 0;
+
+  /// The resets that a key has had.
+  /// Success: up to `limit` of them, the newest first. Failure and concurrency: as `raise`.
+  virtual void resets(const base::FenceKey& key, std::size_t limit,
+                      base::Done<base::Result<std::vector<ResetRecord>>> done) = 0;
 
   /// Names this set of marks, so that who relies on them notices another ledger in its place.
   /// Does: gives the text that was made at random when the ledger was created; a copy that is

@@ -183,7 +183,12 @@ SqliteResult<void> prepare_connection(SqliteConnection& connection) {
   return empty_log(connection);
 }
 
-base::Result<SqliteConnection> connect(const std::string& path) {
+struct Connected {
+  SqliteConnection connection;
+  std::int32_t upgraded_from = 0;
+};
+
+base::Result<Connected> connect(const std::string& path) {
   auto connection = SqliteConnection::open(path);
   if (!connection) {
     return tl::unexpected(cannot_open(path, connection.error()));
@@ -201,14 +206,18 @@ base::Result<SqliteConnection> connect(const std::string& path) {
   if (!guarded) {
     return tl::unexpected(cannot_open(path, guarded.error()));
   }
-  if (const auto known = check_ledger_format(*connection, path); !known) {
-    return tl::unexpected(known.error());
+  const auto format = check_ledger_format(*connection, path);
+  if (!format) {
+    return tl::unexpected(format.error());
   }
   if (const auto prepared = prepare_connection(*connection); !prepared) {
     return tl::unexpected(cannot_open(path, prepared.error()));
   }
+  if (const auto upgraded = upgrade_ledger(*connection, *format); !upgraded) {
+    return tl::unexpected(cannot_open(path, upgraded.error()));
+  }
   sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
-  return std::move(*connection);
+  return Connected{std::move(*connection), *format == kLedgerFormat ? 0 : *format};
 }
 
 }  // namespace
@@ -239,15 +248,16 @@ base::Result<LedgerFile> open_ledger_file(const std::string& path) {
       return tl::unexpected(made.error());
     }
   }
-  auto connection = connect(resolved.string());
-  if (!connection) {
-    return tl::unexpected(std::move(connection.error()));
+  auto connected = connect(resolved.string());
+  if (!connected) {
+    return tl::unexpected(std::move(connected.error()));
   }
-  auto contents = read_ledger_contents(*connection, resolved.string());
+  auto contents = read_ledger_contents(connected->connection, resolved.string());
   if (!contents) {
     return tl::unexpected(std::move(contents.error()));
   }
-  return LedgerFile{resolved.string(), std::move(*lock), std::move(*connection),
+  contents->upgraded_from = connected->upgraded_from;
+  return LedgerFile{resolved.string(), std::move(*lock), std::move(connected->connection),
                     std::move(*contents)};
 }
 

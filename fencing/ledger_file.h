@@ -23,7 +23,8 @@ struct LedgerFile {
 /// file if there is none (under another name, renamed when it is complete, so that an empty file is
 /// never ours), checks what it is before changing anything, switches to WAL with
 /// `synchronous=FULL` and the exclusive lock, and copies the whole log into the file: what a
-/// predecessor left only in the page cache, after a failed fsync, is durable from here on.
+/// predecessor left only in the page cache, after a failed fsync, is durable from here on. A ledger
+/// of an older format is brought to the present one last.
 /// Success: an open file whose every readable mark is durable.
 /// Failure: `kLedgerUnavailable` with a sentence for the operator that names the file; the file is
 /// as it was.

@@ -28,6 +28,23 @@ constexpr std::string_view kIdentityTable =
     "  identity TEXT NOT NULL\n"
     ") STRICT";
 
+// Since format 2. Rows are only added.
+constexpr std::string_view kResetsTable =
+    "CREATE TABLE resets (\n"
+    "  key TEXT NOT NULL,\n"
+    "  number INTEGER NOT NULL CHECK (number > 0),\n"
+    "  at_ms INTEGER NOT NULL,\n"
+    "  old_token INTEGER NOT NULL CHECK (old_token > 0),\n"
+    "  old_holder TEXT NOT NULL,\n"
+    "  new_token INTEGER NOT NULL CHECK (new_token > 0),\n"
+    "  reason TEXT NOT NULL,\n"
+    "  by TEXT NOT NULL,\n"
+    "  peer TEXT NOT NULL,\n"
+    "  PRIMARY KEY (key, number)\n"
+    ") STRICT, WITHOUT ROWID";
+
+constexpr std::int32_t kFormatWithoutResets = 1;
+
 constexpr std::string_view kReadIdentity = "SELECT group_concat(identity) FROM ledger";
 
 tl::unexpected<base::Error> refuse(std::string detail) {
@@ -43,7 +60,7 @@ SqliteResult<std::int64_t> number_of(SqliteConnection& connection, std::string_v
 }
 
 /// Refuses a database that another program, or a newer version of this one, has made.
-base::Result<void> check_maker(SqliteConnection& connection, const std::string& path) {
+base::Result<std::int32_t> check_maker(SqliteConnection& connection, const std::string& path) {
   const auto application = number_of(connection, "PRAGMA application_id");
   if (!application) {
     return tl::unexpected(cannot_open(path, application.error()));
@@ -61,24 +78,32 @@ base::Result<void> check_maker(SqliteConnection& connection, const std::string& 
   if (*format > kLedgerFormat) {
     return refuse(fmt::format(
         "The ledger {} has format {}, written by a newer version of fenceline; this version reads "
-        "format {}. Start the newer version.",
+        "up to format {}. Start the newer version.",
         path, *format, kLedgerFormat));
   }
-  if (*format != kLedgerFormat) {
+  if (*format < kFormatWithoutResets) {
     return refuse(fmt::format("The ledger {} has the unknown format {}. Restore it from a backup.",
                               path, *format));
   }
-  return {};
+  return static_cast<std::int32_t>(*format);
+}
+
+/// The statements of all tables, in the order in which they were made.
+std::string schema_of(std::int32_t format) {
+  return format == kFormatWithoutResets
+             ? fmt::format("{};{}", kMarksTable, kIdentityTable)
+             : fmt::format("{};{};{}", kMarksTable, kIdentityTable, kResetsTable);
 }
 
 /// Refuses anything but exactly our tables: a trigger or an index of somebody else's could change
 /// what a statement of ours does.
-base::Result<void> check_tables(SqliteConnection& connection, const std::string& path) {
+base::Result<void> check_tables(SqliteConnection& connection, const std::string& path,
+                                std::int32_t format) {
   const auto tables = connection.value_of("SELECT group_concat(sql, ';') FROM sqlite_schema");
   if (!tables) {
     return tl::unexpected(cannot_open(path, tables.error()));
   }
-  if (*tables != fmt::format("{};{}", kMarksTable, kIdentityTable)) {
+  if (*tables != schema_of(format)) {
     return refuse(fmt::format(
         "The ledger {} has been altered: it holds other tables than those of a ledger. Restore it "
         "from a backup.",
@@ -155,16 +180,30 @@ SqliteResult<void> write_empty_ledger(const std::string& path) {
   }
   return connection->run(fmt::format(
       "PRAGMA page_size={}; PRAGMA synchronous=FULL; BEGIN EXCLUSIVE; PRAGMA application_id={}; "
-      "PRAGMA user_version={}; {}; {}; INSERT INTO ledger (identity) VALUES ('{}'); COMMIT;",
-      kLedgerPageBytes, kLedgerApplicationId, kLedgerFormat, kMarksTable, kIdentityTable,
+      "PRAGMA user_version={}; {}; INSERT INTO ledger (identity) VALUES ('{}'); COMMIT;",
+      kLedgerPageBytes, kLedgerApplicationId, kLedgerFormat, schema_of(kLedgerFormat),
       new_ledger_identity()));
 }
 
-base::Result<void> check_ledger_format(SqliteConnection& connection, const std::string& path) {
-  return check_maker(connection, path)
-      .and_then([&] { return check_tables(connection, path); })
+base::Result<std::int32_t> check_ledger_format(SqliteConnection& connection,
+                                               const std::string& path) {
+  const auto format = check_maker(connection, path);
+  if (!format) {
+    return format;
+  }
+  return check_tables(connection, path, *format)
       .and_then([&] { return check_pages(connection, path); })
-      .and_then([&] { return check_identity(connection, path); });
+      .and_then([&] { return check_identity(connection, path); })
+      .map([&] { return *format; });
+}
+
+SqliteResult<void> upgrade_ledger(SqliteConnection& connection, std::int32_t from) {
+  if (from == kLedgerFormat) {
+    return {};
+  }
+  static_assert(kLedgerFormat == kFormatWithoutResets + 1, "one step is all there is so far");
+  return connection.run(fmt::format("BEGIN IMMEDIATE; {}; PRAGMA user_version={}; COMMIT;",
+                                    kResetsTable, kLedgerFormat));
 }
 
 base::Result<LedgerContents> read_ledger_contents(SqliteConnection& connection,

@@ -22,6 +22,8 @@ void LedgerBatch::clear() {
   finds.clear();
   scans.clear();
   raises.clear();
+  reset_lists.clear();
+  resets.clear();
 }
 
 template <typename Request>
@@ -40,6 +42,8 @@ bool LedgerQueue::append(std::deque<Request>& waiting_requests, Request& request
 template bool LedgerQueue::append(std::deque<RaiseRequest>&, RaiseRequest&);
 template bool LedgerQueue::append(std::deque<FindRequest>&, FindRequest&);
 template bool LedgerQueue::append(std::deque<ScanRequest>&, ScanRequest&);
+template bool LedgerQueue::append(std::deque<ResetRequest>&, ResetRequest&);
+template bool LedgerQueue::append(std::deque<ResetsRequest>&, ResetsRequest&);
 
 LedgerQueue::Wake LedgerQueue::take(LedgerBatch& batch, std::size_t max_each,
                                     std::optional<std::chrono::milliseconds> idle_after) {
@@ -54,6 +58,8 @@ LedgerQueue::Wake LedgerQueue::take(LedgerBatch& batch, std::size_t max_each,
   move_oldest(finds_, batch.finds, at_most);
   move_oldest(scans_, batch.scans, at_most);
   move_oldest(raises_, batch.raises, at_most);
+  move_oldest(reset_lists_, batch.reset_lists, at_most);
+  move_oldest(resets_, batch.resets, at_most);
   return closed_ ? Wake::kClosed : Wake::kWork;
 }
 

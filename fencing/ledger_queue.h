@@ -15,6 +15,7 @@
 #include "fencing/key_range.h"
 #include "fencing/ledger.h"
 #include "fencing/mark.h"
+#include "fencing/reset.h"
 
 namespace fenceline::fencing {
 
@@ -35,11 +36,25 @@ struct ScanRequest {
   base::Done<base::Result<std::vector<KeyedMark>>> done;
 };
 
+struct ResetRequest {
+  std::string key;
+  ResetOrder order;
+  base::Done<base::Result<ResetOutcome>> done;
+};
+
+struct ResetsRequest {
+  std::string key;
+  std::size_t limit = 0;
+  base::Done<base::Result<std::vector<ResetRecord>>> done;
+};
+
 /// Requests that are served together. Reused from round to round, so that it stops allocating.
 struct LedgerBatch {
   std::vector<FindRequest> finds;
   std::vector<ScanRequest> scans;
+  std::vector<ResetsRequest> reset_lists;
   std::vector<RaiseRequest> raises;
+  std::vector<ResetRequest> resets;
 
   void clear();
 };
@@ -62,6 +77,8 @@ class LedgerQueue {
   bool push(RaiseRequest& request) { return append(raises_, request); }
   bool push(FindRequest& request) { return append(finds_, request); }
   bool push(ScanRequest& request) { return append(scans_, request); }
+  bool push(ResetRequest& request) { return append(resets_, request); }
+  bool push(ResetsRequest& request) { return append(reset_lists_, request); }
 
   /// Waits for requests and moves up to `max_each` of each kind into `batch`, oldest first.
   /// `batch` must be empty. Without `idle_after` it waits for ever. One thread only.
@@ -76,7 +93,7 @@ class LedgerQueue {
   bool append(std::deque<Request>& waiting, Request& request);
 
   [[nodiscard]] std::size_t waiting() const {
-    return raises_.size() + finds_.size() + scans_.size();
+    return raises_.size() + finds_.size() + scans_.size() + resets_.size() + reset_lists_.size();
   }
 
   const std::size_t max_waiting_;
@@ -86,6 +103,8 @@ class LedgerQueue {
   std::deque<RaiseRequest> raises_;
   std::deque<FindRequest> finds_;
   std::deque<ScanRequest> scans_;
+  std::deque<ResetRequest> resets_;
+  std::deque<ResetsRequest> reset_lists_;
 };
 
 }  // namespace fenceline::fencing

@@ -43,13 +43,19 @@ base::Result<std::unique_ptr<LedgerWriter>> LedgerWriter::make(LedgerFile file,
   if (!table) {
     return tl::unexpected(cannot_open(file.path, table.error()));
   }
+  auto resets = ResetTable::prepare(file.connection);
+  if (!resets) {
+    return tl::unexpected(cannot_open(file.path, resets.error()));
+  }
   return std::unique_ptr<LedgerWriter>(
-      new LedgerWriter(std::move(file), std::move(*table), std::move(options)));
+      new LedgerWriter(std::move(file), std::move(*table), std::move(*resets), std::move(options)));
 }
 
-LedgerWriter::LedgerWriter(LedgerFile file, MarkTable table, SqliteLedgerOptions options)
+LedgerWriter::LedgerWriter(LedgerFile file, MarkTable table, ResetTable resets,
+                           SqliteLedgerOptions options)
     : file_(std::move(file)),
       table_(std::move(table)),
+      reset_table_(std::move(resets)),
       options_(std::move(options)),
       checkpoint_at_pages_(kCheckpointPages) {
   sqlite3_wal_hook(file_.connection.get(), &LedgerWriter::on_wal_commit, this);
@@ -82,6 +88,7 @@ void LedgerWriter::serve(LedgerQueue& queue) {
       case LedgerQueue::Wake::kWork:
         serve_reads(batch);
         serve_raises(batch.raises);
+        serve_resets(batch.resets);
         batch.clear();
         if (wal_pages_ >= checkpoint_at_pages_) {
           checkpoint();
@@ -94,6 +101,8 @@ void LedgerWriter::serve(LedgerQueue& queue) {
         refuse(batch.finds, closing);
         refuse(batch.scans, closing);
         refuse(batch.raises, closing);
+        refuse(batch.reset_lists, closing);
+        refuse(batch.resets, closing);
         return;
       }
     }
@@ -118,6 +127,9 @@ void LedgerWriter::serve_reads(LedgerBatch& batch) {
   }
   for (ScanRequest& request : batch.scans) {
     answer(request, [&] { return table_.scan(request.range, request.limit); });
+  }
+  for (ResetsRequest& request : batch.reset_lists) {
+    answer(request, [&] { return reset_table_.latest(request.key, request.limit); });
   }
 }
 
@@ -151,12 +163,17 @@ SqliteResult<bool> LedgerWriter::store_group(const std::vector<RaiseRequest>& ra
   }
   auto changed = store_in_transaction(raises);
   if (!changed) {
-    if (const auto undone = table_.roll_back(); !undone) {
-      // With the transaction still open nothing is known: the worse failure is the one that counts.
-      return tl::unexpected(SqliteFailure{SQLITE_ABORT_ROLLBACK, 0, undone.error().text});
-    }
+    return tl::unexpected(roll_back_after(std::move(changed.error())));
   }
   return changed;
+}
+
+SqliteFailure LedgerWriter::roll_back_after(SqliteFailure failure) {
+  if (const auto undone = table_.roll_back(); !undone) {
+    // With the transaction still open nothing is known: the worse failure is the one that counts.
+    return SqliteFailure{SQLITE_ABORT_ROLLBACK, 0, undone.error().text};
+  }
+  return failure;
 }
 
 SqliteResult<bool> LedgerWriter::store_in_transaction(const std::vector<RaiseRequest>& raises) {
@@ -185,6 +202,60 @@ SqliteResult<bool> LedgerWriter::store_in_transaction(const std::vector<RaiseReq
     return tl::unexpected(committed.error());
   }
   return changed;
+}
+
+void LedgerWriter::serve_resets(std::vector<ResetRequest>& resets) {
+  for (ResetRequest& request : resets) {
+    if (failed_) {
+      request.done(tl::unexpected(*failed_));
+      continue;
+    }
+    auto outcome = store_reset(request);
+    if (!outcome) {
+      base::Error error = note(outcome.error(), "write");
+      // What a commit that failed has left in the file is known only after the restart.
+      error.applied = failed_ ? base::Applied::kUnknown : base::Applied::kNo;
+      request.done(tl::unexpected(std::move(error)));
+      continue;
+    }
+    note_success();
+    request.done(std::move(*outcome));
+  }
+}
+
+SqliteResult<ResetOutcome> LedgerWriter::store_reset(const ResetRequest& request) {
+  if (const auto in_place = check_in_place(); !in_place) {
+    return tl::unexpected(in_place.error());
+  }
+  auto outcome = reset_in_transaction(request);
+  if (!outcome) {
+    return tl::unexpected(roll_back_after(std::move(outcome.error())));
+  }
+  return outcome;
+}
+
+SqliteResult<ResetOutcome> LedgerWriter::reset_in_transaction(const ResetRequest& request) {
+  if (const auto begun = table_.begin(); !begun) {
+    return tl::unexpected(begun.error());
+  }
+  const auto stored = table_.find(request.key);
+  if (!stored) {
+    return tl::unexpected(stored.error());
+  }
+  ResetOutcome outcome = reset_mark(*stored, request.order);
+  if (outcome.verdict == ResetVerdict::kApplies) {
+    if (const auto written = table_.store(request.key, outcome.after); !written) {
+      return tl::unexpected(written.error());
+    }
+    const ResetRecord record = record_of(outcome, request.order);
+    if (const auto added = reset_table_.add(request.key, record); !added) {
+      return tl::unexpected(added.error());
+    }
+  }
+  if (const auto committed = table_.commit(); !committed) {
+    return tl::unexpected(committed.error());
+  }
+  return outcome;
 }
 
 SqliteResult<void> LedgerWriter::check_in_place() {

@@ -10,6 +10,7 @@
 #include "fencing/ledger_file.h"
 #include "fencing/ledger_queue.h"
 #include "fencing/mark_table.h"
+#include "fencing/reset_table.h"
 #include "fencing/sqlite_ledger.h"
 
 namespace fenceline::fencing {
@@ -30,12 +31,21 @@ class LedgerWriter {
   void serve(LedgerQueue& queue);
 
  private:
-  LedgerWriter(LedgerFile file, MarkTable table, SqliteLedgerOptions options);
+  LedgerWriter(LedgerFile file, MarkTable table, ResetTable resets, SqliteLedgerOptions options);
 
   void serve_reads(LedgerBatch& batch);
   void serve_raises(std::vector<RaiseRequest>& raises);
   SqliteResult<bool> store_group(const std::vector<RaiseRequest>& raises);
   SqliteResult<bool> store_in_transaction(const std::vector<RaiseRequest>& raises);
+
+  /// Each in a transaction of its own: they are rare, and one that fails fails alone.
+  void serve_resets(std::vector<ResetRequest>& resets);
+  SqliteResult<ResetOutcome> store_reset(const ResetRequest& request);
+  SqliteResult<ResetOutcome> reset_in_transaction(const ResetRequest& request);
+
+  /// Rolls back after `failure`, and gives the failure that counts.
+  SqliteFailure roll_back_after(SqliteFailure failure);
+
   void checkpoint();
 
   /// The file still has its name: a mark in a deleted file would not survive a restart.
@@ -50,6 +60,7 @@ class LedgerWriter {
 
   LedgerFile file_;
   MarkTable table_;
+  ResetTable reset_table_;
   SqliteLedgerOptions options_;
   std::vector<Mark> answers_;
   std::optional<base::Error> failed_;  ///< Set: everything is refused with it.

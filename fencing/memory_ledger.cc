@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -51,6 +52,34 @@ class MemoryLedger final : public Ledger {
     done(std::move(rows));
   }
 
+  void reset(const base::FenceKey& key, const ResetOrder& order,
+             base::Done<base::Result<ResetOutcome>> done) override {
+    ResetOutcome outcome;
+    {
+      const std::scoped_lock lock(mutex_);
+      outcome = reset_mark(stored_mark(key.text()), order);
+      if (outcome.verdict == ResetVerdict::kApplies) {
+        marks_[key.text()] = outcome.after;
+        resets_[key.text()].push_back(record_of(outcome, order));
+      }
+    }
+    done(std::move(outcome));
+  }
+
+  void resets(const base::FenceKey& key, std::size_t limit,
+              base::Done<base::Result<std::vector<ResetRecord>>> done) override {
+    std::vector<ResetRecord> rows;
+    {
+      const std::scoped_lock lock(mutex_);
+      const auto found = resets_.find(key.text());
+      if (found != resets_.end()) {
+        const auto count = static_cast<std::ptrdiff_t>(std::min(limit, found->second.size()));
+        rows.assign(found->second.rbegin(), found->second.rbegin() + count);
+      }
+    }
+    done(std::move(rows));
+  }
+
   [[nodiscard]] std::string identity() const override { return identity_; }
 
  private:
@@ -62,6 +91,7 @@ class MemoryLedger final : public Ledger {
   const std::string identity_ = new_ledger_identity();
   std::mutex mutex_;
   std::map<std::string, Mark> marks_;
+  std::map<std::string, std::vector<ResetRecord>> resets_;
 };
 
 }  // namespace

@@ -13,7 +13,8 @@ Ticket::Ticket(Ticket&& other) noexcept
       token_(other.token_),
       previous_(other.previous_),
       took_over_(other.took_over_),
-      id_(other.id_) {}
+      id_(other.id_),
+      resets_(other.resets_) {}
 
 Ticket& Ticket::operator=(Ticket&& other) noexcept {
   std::swap(gate_, other.gate_);
@@ -22,6 +23,7 @@ Ticket& Ticket::operator=(Ticket&& other) noexcept {
   std::swap(previous_, other.previous_);
   std::swap(took_over_, other.took_over_);
   std::swap(id_, other.id_);
+  std::swap(resets_, other.resets_);
   return *this;
 }
 

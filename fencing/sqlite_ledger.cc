@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fencing/ledger_file.h"
+#include "fencing/ledger_format.h"
 #include "fencing/ledger_queue.h"
 #include "fencing/ledger_writer.h"
 
@@ -41,6 +42,16 @@ class SqliteLedger final : public Ledger {
     enqueue(ScanRequest{range_of(prefix, after), limit, std::move(done)});
   }
 
+  void reset(const base::FenceKey& key, const ResetOrder& order,
+             base::Done<base::Result<ResetOutcome>> done) override {
+    enqueue(ResetRequest{key.text(), order, std::move(done)});
+  }
+
+  void resets(const base::FenceKey& key, std::size_t limit,
+              base::Done<base::Result<std::vector<ResetRecord>>> done) override {
+    enqueue(ResetsRequest{key.text(), limit, std::move(done)});
+  }
+
   [[nodiscard]] std::string identity() const override { return identity_; }
 
  private:
@@ -65,6 +76,9 @@ base::Result<std::unique_ptr<Ledger>> open_sqlite_ledger(SqliteLedgerOptions opt
   auto file = open_ledger_file(options.path);
   if (!file) {
     return tl::unexpected(std::move(file.error()));
+  }
+  if (file->contents.upgraded_from != 0 && options.on_upgraded) {
+    options.on_upgraded(file->path, file->contents.upgraded_from, kLedgerFormat);
   }
   if (file->contents.no_marks && options.on_no_marks) {
     options.on_no_marks(file->path);

@@ -37,6 +37,9 @@ struct SqliteLedgerOptions {
   /// Called while the ledger is opened, with the file's absolute path, if it holds no mark: it was
   /// made now, or by an earlier start that fenced nothing; may be empty.
   std::function<void(const std::string& path)> on_no_marks;
+  /// Called while the ledger is opened, with the file's absolute path, if it had an older format
+  /// and has the present one now; may be empty.
+  std::function<void(const std::string& path, int from, int to)> on_upgraded;
 };
 
 /// Opens (or creates) the embedded ledger.

@@ -43,6 +43,8 @@ constexpr std::array kRows = {
     Row{kRequestTimeout, 408, "The request took too long"},
     Row{kClientGone, 499, "The client closed the connection"},
     Row{kUnauthorized, 401, "Authentication is required"},
+    Row{kMarkConflict, 409, "The mark is not what the reset takes it for"},
+    Row{kFenceBusy, 409, "The fence is in use"},
     Row{kDraining, 503, "Older writes have not settled yet"},
     Row{kLedgerUnavailable, 503, "The ledger is unavailable"},
     Row{kInsufficientStorage, 507, "The storage is full"},

@@ -47,6 +47,16 @@ class ThreadedLedger final : public Ledger {
     inner_->scan(std::move(prefix), std::move(after), limit, std::move(done));
   }
 
+  void reset(const FenceKey& key, const ResetOrder& order,
+             base::Done<Result<ResetOutcome>> done) override {
+    thread_.post([this, key, order, done = std::move(done)] { inner_->reset(key, order, done); });
+  }
+
+  void resets(const FenceKey& key, std::size_t limit,
+              base::Done<Result<std::vector<ResetRecord>>> done) override {
+    inner_->resets(key, limit, std::move(done));
+  }
+
   [[nodiscard]] std::string identity() const override { return inner_->identity(); }
 
  private:

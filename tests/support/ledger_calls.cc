@@ -38,6 +38,28 @@ base::Result<Mark> find_now(Ledger& ledger, const std::string& key) {
   return answer->wait_for(1).front();
 }
 
+fencing::ResetOrder order_to(std::int64_t to, std::int64_t from) {
+  fencing::ResetOrder order;
+  order.to = base::Token::of(to);
+  order.from = base::Token::of(from);
+  order.reason = "the source was restored";
+  return order;
+}
+
+base::Result<fencing::ResetOutcome> reset_now(Ledger& ledger, const std::string& key,
+                                              const fencing::ResetOrder& order) {
+  const auto answer = make_answer<fencing::ResetOutcome>();
+  ledger.reset(key_of(key), order, [answer](auto result) { answer->add(std::move(result)); });
+  return answer->wait_for(1).front();
+}
+
+base::Result<std::vector<fencing::ResetRecord>> resets_now(Ledger& ledger, const std::string& key,
+                                                           std::size_t limit) {
+  const auto answer = make_answer<std::vector<fencing::ResetRecord>>();
+  ledger.resets(key_of(key), limit, [answer](auto result) { answer->add(std::move(result)); });
+  return answer->wait_for(1).front();
+}
+
 base::Result<std::vector<KeyedMark>> scan_now(Ledger& ledger, std::string prefix, std::string after,
                                               std::size_t limit) {
   const auto answer = make_answer<std::vector<KeyedMark>>();

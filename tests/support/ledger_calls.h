@@ -58,6 +58,14 @@ fencing::Mark mark_of(std::int64_t token, std::string holder = {});
 base::Result<fencing::Mark> raise_now(fencing::Ledger& ledger, const std::string& key,
                                       const fencing::Mark& offered);
 base::Result<fencing::Mark> find_now(fencing::Ledger& ledger, const std::string& key);
+/// An order to set a mark to `to`, with a reason; `from` 0: whatever the mark is.
+fencing::ResetOrder order_to(std::int64_t to, std::int64_t from = 0);
+
+base::Result<fencing::ResetOutcome> reset_now(fencing::Ledger& ledger, const std::string& key,
+                                              const fencing::ResetOrder& order);
+base::Result<std::vector<fencing::ResetRecord>> resets_now(fencing::Ledger& ledger,
+                                                           const std::string& key,
+                                                           std::size_t limit);
 base::Result<std::vector<fencing::KeyedMark>> scan_now(fencing::Ledger& ledger, std::string prefix,
                                                        std::string after, std::size_t limit);
 

@@ -32,12 +32,31 @@ class ManualLedger final : public fencing::Ledger {
     done(std::vector<fencing::KeyedMark>());
   }
 
+  void reset(const base::FenceKey& key, const fencing::ResetOrder& order,
+             base::Done<base::Result<fencing::ResetOutcome>> done) override {
+    Call call{Kind::kReset, key.text(), {}, {}};
+    call.order = order;
+    call.reset_done = std::move(done);
+    calls_.push_back(std::move(call));
+  }
+
+  void resets(const base::FenceKey&, std::size_t,
+              base::Done<base::Result<std::vector<fencing::ResetRecord>>> done) override {
+    done(std::vector<fencing::ResetRecord>());
+  }
+
   [[nodiscard]] std::string identity() const override { return std::string(32, 'e'); }
 
   /// Carries out and answers the oldest waiting call.
   void answer() {
     Call call = take();
     fencing::Mark& stored = marks[call.key];
+    if (call.kind == Kind::kReset) {
+      const fencing::ResetOutcome outcome = fencing::reset_mark(stored, call.order);
+      stored = outcome.after;
+      call.reset_done(outcome);
+      return;
+    }
     if (call.kind == Kind::kRaise) {
       stored = fencing::merged(stored, call.offered);
     }
@@ -46,7 +65,22 @@ class ManualLedger final : public fencing::Ledger {
 
   /// Answers the oldest waiting call with an error and changes nothing.
   void refuse() {
-    take().done(base::fail(base::ErrorKind::kLedgerUnavailable, "refused by the test"));
+    Call call = take();
+    const auto refusal = base::fail(base::ErrorKind::kLedgerUnavailable, "refused by the test");
+    if (call.kind == Kind::kReset) {
+      call.reset_done(refusal);
+    } else {
+      call.done(refusal);
+    }
+  }
+
+  /// Carries out the oldest waiting call, a reset, and answers that it is in doubt.
+  void answer_in_doubt() {
+    Call call = take();
+    fencing::Mark& stored = marks[call.key];
+    stored = fencing::reset_mark(stored, call.order).after;
+    call.reset_done(base::fail(base::ErrorKind::kLedgerUnavailable, "in doubt, says the test",
+                               base::Applied::kUnknown));
   }
 
   [[nodiscard]] std::size_t waiting() const { return calls_.size(); }
@@ -55,12 +89,14 @@ class ManualLedger final : public fencing::Ledger {
   bool answer_finds = true;  ///< Answer `find` inside the call.
 
  private:
-  enum class Kind { kRaise, kFind };
+  enum class Kind { kRaise, kFind, kReset };
   struct Call {
     Kind kind;
     std::string key;
     fencing::Mark offered;
     base::Done<base::Result<fencing::Mark>> done;
+    fencing::ResetOrder order{};
+    base::Done<base::Result<fencing::ResetOutcome>> reset_done{};
   };
 
   Call take() {

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <sqlite3.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace fenceline::testing {
+
+/// The identity of the ledger that `make_format1_ledger` makes.
+inline constexpr const char* kFormat1Identity = "0123456789abcdef0123456789abcdef";
+
+/// Writes a ledger as the first format has it, with the marks a=7 (holder worker-1) and b=9. The
+/// statements are those of that version, byte for byte: they are part of the format.
+inline void make_format1_ledger(const std::string& path) {
+  const std::string sql =
+      "PRAGMA page_size=4096; PRAGMA synchronous=FULL; BEGIN EXCLUSIVE;"
+      "PRAGMA application_id=1178947139; PRAGMA user_version=1;"
+      "CREATE TABLE marks (\n"
+      "  key TEXT NOT NULL PRIMARY KEY,\n"
+      "  token INTEGER NOT NULL CHECK (token > 0),\n"
+      "  holder TEXT NOT NULL\n"
+      ") STRICT, WITHOUT ROWID;"
+      "CREATE TABLE ledger (\n"
+      "  identity TEXT NOT NULL\n"
+      ") STRICT;"
+      "INSERT INTO ledger (identity) VALUES ('" +
+      std::string(kFormat1Identity) +
+      "');"
+      "INSERT INTO marks VALUES ('a', 7, 'worker-1'), ('b', 9, '');"
+      "COMMIT;";
+  sqlite3* database = nullptr;
+  int code = sqlite3_open(path.c_str(), &database);
+  if (code == SQLITE_OK) {
+    code = sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr);
+  }
+  sqlite3_close(database);
+  if (code != SQLITE_OK) {
+    throw std::runtime_error("cannot make " + path + ": " + sqlite3_errstr(code));
+  }
+}
+
+}  // namespace fenceline::testing
