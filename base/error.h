@@ -82,6 +82,11 @@ using Result = tl::expected<T, Error>;
 /// Makes the error side of a `Result`: `return fail(ErrorKind::kNotFound, "…");`
 tl::unexpected<Error> fail(ErrorKind kind, std::string detail, Applied applied = Applied::kNo);
 
+/// Hands an error on as the error side of another `Result`: `return pass_on(outcome.error());`
+inline tl::unexpected<Error> pass_on(Error& error) {
+  return tl::unexpected<Error>(std::move(error));
+}
+
 /// The stable name of a kind, such as `stale-token`: problem type, metric label and log field.
 std::string_view name_of(ErrorKind kind);
 

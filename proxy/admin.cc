@@ -3,26 +3,21 @@
 #include <fmt/format.h>
 #include <openssl/crypto.h>
 
-#include <charconv>
-#include <optional>
 #include <utility>
 
-#include "base/deadline.h"
+#include "proxy/admin_fences.h"
 #include "proxy/admin_json.h"
+#include "proxy/admin_query.h"
 #include "proxy/problem.h"
-#include "proxy/target.h"
 
 namespace fenceline::proxy {
 namespace {
 
 using base::Awaitable;
 using base::ErrorKind;
+using base::pass_on;
 using base::Reply;
 using base::Result;
-
-constexpr base::Milliseconds kLedgerDeadline{5000};
-constexpr std::size_t kMaxPage = 1000;
-constexpr std::size_t kDefaultPage = 100;
 
 Reply json_reply(std::string body, int status = 200) {
   Reply reply;
@@ -39,49 +34,11 @@ Reply text_reply(std::string body, std::string_view type) {
   return reply;
 }
 
-tl::unexpected<base::Error> pass_on(base::Error& error) {
-  return tl::unexpected<base::Error>(std::move(error));
-}
-
-base::Error ledger_late() {
-  return {ErrorKind::kLedgerUnavailable,
-          "The ledger did not answer in time. Try again later.",
-          base::Applied::kNo,
-          {}};
-}
-
-/// The page size that a query asks for.
-Result<std::size_t> page_limit(std::string_view query) {
-  auto text = query_parameter(query, "limit");
-  if (!text) {
-    return pass_on(text.error());
-  }
-  if (!text->has_value()) {
-    return kDefaultPage;
-  }
-  const std::string& digits = **text;
-  std::size_t limit = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), limit);
-  if (error != std::errc() || end != digits.data() + digits.size() || limit < 1 ||
-      limit > kMaxPage) {
-    return base::fail(ErrorKind::kMalformedRequest,
-                      fmt::format("limit must be a number from 1 to {}.", kMaxPage));
-  }
-  return limit;
-}
-
-/// A query parameter that may be left out.
-Result<std::string> parameter(std::string_view query, std::string_view name) {
-  auto value = query_parameter(query, name);
-  if (!value) {
-    return pass_on(value.error());
-  }
-  return std::move(*value).value_or(std::string());
-}
-
 class Admin final : public Handler {
  public:
-  explicit Admin(AdminParts parts) : parts_(std::move(parts)) {}
+  explicit Admin(AdminParts parts)
+      : parts_(std::move(parts)),
+        fences_(parts_.gate, parts_.ledger, parts_.source_watch, parts_.clock) {}
 
   Awaitable<Reply> handle(Request request) override {
     auto outcome = co_await route(request);
@@ -94,15 +51,23 @@ class Admin final : public Handler {
  private:
   Awaitable<Result<Reply>> route(Request request) {
     const base::RequestHead& head = request.head;
+    constexpr std::string_view kFence = "/v1/fences/";
+    const bool one_fence = head.path.substr(0, kFence.size()) == kFence;
+    if (auto allowed = check_method(head, one_fence); !allowed) {
+      co_return pass_on(allowed.error());
+    }
     if (auto allowed = check_access(head); !allowed) {
       co_return pass_on(allowed.error());
     }
-    constexpr std::string_view kFence = "/v1/fences/";
     if (head.path == "/v1/fences") {
-      co_return co_await list_fences(request);
+      co_return co_await fences_.list(request);
     }
-    if (head.path.substr(0, kFence.size()) == kFence) {
-      co_return co_await show_fence(request, head.path.substr(kFence.size()));
+    if (one_fence) {
+      const std::string_view key = head.path.substr(kFence.size());
+      if (head.method == base::Method::kPost) {
+        co_return co_await fences_.change(request, key);
+      }
+      co_return co_await fences_.show(request, key);
     }
     co_return plain_view(head);
   }
@@ -138,12 +103,18 @@ class Admin final : public Handler {
         "/v1/routes, /v1/rejections and /v1/stamp.");
   }
 
-  Result<void> check_access(const base::RequestHead& head) const {
-    if (head.method != base::Method::kGet && head.method != base::Method::kHead) {
-      auto refusal = base::fail(ErrorKind::kMethodNotAllowed, "The admin API takes GET and HEAD.");
-      refusal.value().fields.emplace_back("Allow", "GET, HEAD");
-      return refusal;
+  static Result<void> check_method(const base::RequestHead& head, bool one_fence) {
+    if (head.method == base::Method::kGet || head.method == base::Method::kHead ||
+        (one_fence && head.method == base::Method::kPost)) {
+      return {};
     }
+    auto refusal = base::fail(ErrorKind::kMethodNotAllowed,
+                              "The admin API takes GET and HEAD, and POST on /v1/fences/{key}.");
+    refusal.value().fields.emplace_back("Allow", one_fence ? "GET, HEAD, POST" : "GET, HEAD");
+    return refusal;
+  }
+
+  Result<void> check_access(const base::RequestHead& head) const {
     if (parts_.bearer_token.empty() || head.path == "/healthz") {
       return {};
     }
@@ -162,65 +133,12 @@ class Admin final : public Handler {
     return refusal;
   }
 
-  Awaitable<Result<Reply>> list_fences(Request request) {
-    const std::string_view query = request.head.query;
-    auto limit = page_limit(query);
-    auto prefix = parameter(query, "prefix");
-    auto after = parameter(query, "after");
-    if (!limit) {
-      co_return pass_on(limit.error());
-    }
-    if (!prefix) {
-      co_return pass_on(prefix.error());
-    }
-    if (!after) {
-      co_return pass_on(after.error());
-    }
-    using Rows = std::vector<fencing::KeyedMark>;
-    const auto start = [this, &prefix, &after, &limit](base::Done<Result<Rows>> done) {
-      parts_.ledger.scan(*prefix, *after, *limit, std::move(done));
-    };
-    base::Error late = ledger_late();
-    auto rows =
-        co_await base::answer_within<Rows>(request.timers, kLedgerDeadline, std::move(late), start);
-    if (!rows) {
-      co_return pass_on(rows.error());
-    }
-    co_return json_reply(fences_json(*rows, *limit));
-  }
-
-  Awaitable<Result<Reply>> show_fence(Request request, std::string_view raw_key) {
-    auto decoded = percent_decode(raw_key, "fence key");
-    if (!decoded) {
-      co_return pass_on(decoded.error());
-    }
-    auto key = base::FenceKey::parse(std::move(*decoded));
-    if (!key) {
-      co_return pass_on(key.error());
-    }
-    const auto start = [this, key = *key](base::Done<Result<fencing::Mark>> done) {
-      parts_.ledger.find(key, std::move(done));
-    };
-    base::Error late = ledger_late();
-    auto mark = co_await base::answer_within<fencing::Mark>(request.timers, kLedgerDeadline,
-                                                            std::move(late), start);
-    if (!mark) {
-      co_return pass_on(mark.error());
-    }
-    const std::optional<fencing::KeyView> view = parts_.gate.view(*key);
-    if (!mark->token.exists() && !view) {
-      co_return base::fail(ErrorKind::kNotFound,
-                           fmt::format("No token was ever seen for the key '{}'.", key->text()));
-    }
-    co_return json_reply(fence_json(key->text(), *mark, view));
-  }
-
   Result<Reply> show_stamp(const base::RequestHead& head) {
-    auto route_name = parameter(head.query, "route");
+    auto route_name = text_parameter(head.query, "route");
     if (!route_name) {
       return pass_on(route_name.error());
     }
-    auto name = parameter(head.query, "name");
+    auto name = text_parameter(head.query, "name");
     if (!name) {
       return pass_on(name.error());
     }
@@ -239,6 +157,7 @@ class Admin final : public Handler {
   }
 
   AdminParts parts_;
+  AdminFences fences_;
 };
 
 }  // namespace

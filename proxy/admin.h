@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/metrics.h"
 #include "fencing/gate.h"
 #include "fencing/ledger.h"
+#include "fencing/source_watch.h"
 #include "proxy/handler.h"
 #include "proxy/rejections.h"
 #include "proxy/route.h"
@@ -20,6 +22,8 @@ struct AdminParts {
   fencing::Gate& gate;
   fencing::Ledger& ledger;
   const Rejections& rejections;
+  fencing::SourceWatch& source_watch;
+  const base::Clock& clock;
   const base::MetricRegistry& metrics;
   /// Asked for in `Authorization: Bearer`; empty: nobody is asked (loopback only).
   std::string bearer_token;
@@ -28,8 +32,9 @@ struct AdminParts {
 };
 
 /// The admin API (design, 12; every path in docs/api.md): `/healthz`, `/readyz`, `/metrics`,
-/// `/v1/fences`, `/v1/routes`, `/v1/rejections`, `/v1/stamp`. Reads only.
-/// Failure: problem documents; 401 for a missing or wrong bearer token on every path but
+/// `/v1/fences`, `/v1/routes`, `/v1/rejections`, `/v1/stamp`. Only a POST on `/v1/fences/{key}`
+/// changes something. Failure: problem documents; 401 for a missing or wrong bearer token on every
+/// path but
 /// `/healthz`.
 std::unique_ptr<Handler> make_admin(AdminParts parts);
 

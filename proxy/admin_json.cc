@@ -7,6 +7,8 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <chrono>
+#include <cstdint>
+#include <utility>
 
 namespace fenceline::proxy {
 namespace {
@@ -28,13 +30,22 @@ std::string time_text(std::chrono::system_clock::time_point time) {
                      (milliseconds - seconds).count());
 }
 
+std::chrono::system_clock::time_point time_of(std::int64_t at_ms) {
+  return std::chrono::system_clock::time_point(std::chrono::milliseconds(at_ms));
+}
+
 }  // namespace
 
-std::string fences_json(const std::vector<fencing::KeyedMark>& rows, std::size_t limit) {
+std::string fences_json(const std::vector<fencing::KeyedMark>& rows, std::size_t limit,
+                        const std::function<bool(const fencing::KeyedMark&)>& suspected) {
   json::array fences;
   for (const fencing::KeyedMark& row : rows) {
-    fences.push_back(json::object{
-        {"key", row.key}, {"mark", row.mark.token.text()}, {"holder", row.mark.holder}});
+    json::object fence{
+        {"key", row.key}, {"mark", row.mark.token.text()}, {"holder", row.mark.holder}};
+    if (suspected(row)) {
+      fence["source_reset_suspected"] = true;
+    }
+    fences.push_back(std::move(fence));
   }
   json::object page{{"fences", std::move(fences)}};
   if (!rows.empty() && rows.size() == limit) {
@@ -43,20 +54,52 @@ std::string fences_json(const std::vector<fencing::KeyedMark>& rows, std::size_t
   return text_of(page);
 }
 
-std::string fence_json(const std::string& key, const fencing::Mark& durable,
-                       const std::optional<fencing::KeyView>& view) {
-  json::object fence{{"key", key}, {"mark", durable.token.text()}, {"holder", durable.holder}};
-  if (view) {
+std::string fence_json(const FenceView& view) {
+  json::object fence{
+      {"key", view.key}, {"mark", view.durable.token.text()}, {"holder", view.durable.holder}};
+  if (view.in_memory) {
     json::array unsettled;
-    for (const base::Token token : view->unsettled) {
+    for (const base::Token token : view.in_memory->unsettled) {
       unsettled.push_back(json::string(token.text()));
     }
-    fence["announced"] = view->announced.token.text();
-    fence["inside"] = view->inside;
-    fence["waiting"] = view->waiting;
+    fence["announced"] = view.in_memory->announced.token.text();
+    fence["inside"] = view.in_memory->inside;
+    fence["waiting"] = view.in_memory->waiting;
     fence["unsettled"] = std::move(unsettled);
   }
+  json::array resets;
+  for (const fencing::ResetRecord& reset : view.resets) {
+    resets.push_back(json::object{{"time", time_text(time_of(reset.at_ms))},
+                                  {"from", reset.before.token.text()},
+                                  {"holder", reset.before.holder},
+                                  {"to", reset.to.text()},
+                                  {"reason", reset.reason},
+                                  {"by", reset.by},
+                                  {"peer", reset.peer}});
+  }
+  fence["resets"] = std::move(resets);
+  if (view.suspicion) {
+    fence["source_reset_suspected"] = json::object{{"presented", view.suspicion->presented.text()},
+                                                   {"tokens", view.suspicion->rising},
+                                                   {"holders", view.suspicion->holders}};
+  }
   return text_of(fence);
+}
+
+std::string raised_json(const std::string& key, base::Token before, base::Token mark,
+                        bool changed) {
+  return text_of({{"key", key},
+                  {"mark", mark.text()},
+                  {"previous", token_value(before)},
+                  {"changed", changed}});
+}
+
+std::string reset_json(const std::string& key, const fencing::ResetOutcome& outcome) {
+  return text_of({{"key", key},
+                  {"mark", outcome.after.token.text()},
+                  {"previous", token_value(outcome.before.token)},
+                  {"previous_holder", outcome.before.holder},
+                  {"changed", outcome.verdict == fencing::ResetVerdict::kApplies}});
 }
 
 std::string routes_json(const std::vector<Route>& routes) {

@@ -2,22 +2,38 @@
 
 // What the admin API says, as JSON. Tokens are strings: JSON numbers are exact to 2^53 only.
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "fencing/gate.h"
 #include "fencing/ledger.h"
+#include "fencing/reset.h"
+#include "fencing/source_watch.h"
 #include "proxy/rejections.h"
 #include "proxy/route.h"
 
 namespace fenceline::proxy {
 
-/// `{"fences":[{key, mark, holder}], "next": …}`; `next` is there when `rows` filled the page.
-std::string fences_json(const std::vector<fencing::KeyedMark>& rows, std::size_t limit);
+/// `{"fences":[{key, mark, holder}], "next": …}`; `next` is there when `rows` filled the page,
+/// `source_reset_suspected` in the rows that `suspected` says yes to.
+std::string fences_json(const std::vector<fencing::KeyedMark>& rows, std::size_t limit,
+                        const std::function<bool(const fencing::KeyedMark&)>& suspected);
 
-/// One fence: what is durable, and what the gate knows of it right now.
-std::string fence_json(const std::string& key, const fencing::Mark& durable,
-                       const std::optional<fencing::KeyView>& view);
+/// One fence: what is durable, and what is known of it right now.
+struct FenceView {
+  std::string key;
+  fencing::Mark durable;
+  std::optional<fencing::KeyView> in_memory;
+  std::vector<fencing::ResetRecord> resets;  ///< The newest first.
+  std::optional<fencing::Suspicion> suspicion;
+};
+std::string fence_json(const FenceView& fence);
+
+/// What a raise or a reset has done.
+std::string raised_json(const std::string& key, base::Token before, base::Token mark, bool changed);
+std::string reset_json(const std::string& key, const fencing::ResetOutcome& outcome);
 
 /// Every route with its fence, policy, guarantee and health.
 std::string routes_json(const std::vector<Route>& routes);

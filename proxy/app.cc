@@ -17,6 +17,7 @@
 #include "base/request_id.h"
 #include "base/worker_pool.h"
 #include "fencing/gate.h"
+#include "fencing/source_watch.h"
 #include "fencing/sqlite_ledger.h"
 #include "proxy/audit.h"
 #include "proxy/front_metrics.h"
@@ -50,7 +51,8 @@ class RunningApp final : public App {
                 registry_.gauge("fenceline_staged_bytes",
                                 "Bytes of bodies that are staged and not committed.", {})),
         rejections_(kKeptRejections),
-        audit_(rejections_) {}
+        source_watch_(fencing::SourceWatchOptions()),
+        audit_(rejections_, source_watch_, clock_) {}
 
   ~RunningApp() override { stop(); }
 
@@ -81,6 +83,7 @@ class RunningApp final : public App {
   ReloadReport report_;
   StagedBytes staged_;
   Rejections rejections_;
+  fencing::SourceWatch source_watch_;
   Audit audit_;
   std::atomic<bool> ledger_stopped_ = false;    ///< Until restart.
   std::atomic<bool> ledger_struggles_ = false;  ///< The last write failed.
@@ -144,6 +147,11 @@ Result<void> RunningApp::open_ledger() {
     base::log(LogLevel::kWarning, "new_ledger", "no marks are known: every token passes once",
               {{"ledger", path}});
   };
+  options.on_upgraded = [](const std::string& path, int from, int to) {
+    base::log(LogLevel::kInfo, "ledger_upgraded",
+              "the ledger has a newer format now; an older version refuses it",
+              {{"ledger", path}, {"from", std::to_string(from)}, {"to", std::to_string(to)}});
+  };
   auto opened = fencing::open_sqlite_ledger(std::move(options));
   if (!opened) {
     return tl::unexpected<base::Error>(std::move(opened.error()));
@@ -159,6 +167,7 @@ SiteParts RunningApp::site_parts() {
           .ledger = *ledger_,
           .audit = audit_,
           .rejections = rejections_,
+          .source_watch = source_watch_,
           .registry = registry_,
           .clock = clock_,
           .staged = staged_,

@@ -11,11 +11,8 @@ namespace fenceline::proxy {
 namespace {
 
 using base::ErrorKind;
+using base::pass_on;
 using base::Result;
-
-tl::unexpected<base::Error> pass_on(base::Error& error) {
-  return tl::unexpected<base::Error>(std::move(error));
-}
 
 Result<void> find_route(const RouteTable& routes, Exchange& exchange) {
   const base::RequestHead& head = exchange.request.head;

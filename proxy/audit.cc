@@ -1,9 +1,12 @@
 #include "proxy/audit.h"
 
+#include <fmt/format.h>
+
 #include <string>
 #include <utility>
 
 #include "base/log.h"
+#include "proxy/shell_text.h"
 
 namespace fenceline::proxy {
 
@@ -25,8 +28,9 @@ void Audit::rejected(const Exchange& exchange, const base::Error& error, base::T
   entry.enforced = enforced;
 
   exchange.route->metrics.rejected(error.kind, enforced);
-  const std::string presented = entry.presented.text();
-  const std::string mark = highest.text();
+  // Empty where there was none: 0 would look like a token.
+  const std::string presented = entry.presented.exists() ? entry.presented.text() : std::string();
+  const std::string mark = highest.exists() ? highest.text() : std::string();
   base::log(base::LogLevel::kWarning, "rejected",
             enforced ? "the fence refused a request" : "the fence would have refused a request",
             {{"reason", name_of(error.kind)},
@@ -40,6 +44,32 @@ void Audit::rejected(const Exchange& exchange, const base::Error& error, base::T
              {"resource", entry.resource},
              {"request", entry.request_id}});
   rejections_.add(std::move(entry));
+  if (error.kind == base::ErrorKind::kStaleToken && highest.exists()) {
+    watch_source(exchange, highest);
+  }
+}
+
+void Audit::watch_source(const Exchange& exchange, base::Token highest) {
+  const std::string& key = exchange.key->text();
+  const auto suspicion =
+      source_watch_.refused(key, {exchange.token, highest, exchange.holder}, clock_.now());
+  if (!suspicion) {
+    return;
+  }
+  exchange.route->metrics.suspected_source_reset();
+  const std::string presented = suspicion->presented.text();
+  const std::string mark = highest.text();
+  const std::string command =
+      fmt::format("fenceline fences reset {} --to {} --reason '…'", shell_quoted(key), presented);
+  base::log(base::LogLevel::kWarning, "source_reset_suspected",
+            "rising tokens are refused and nobody holds the mark: the token source may have been "
+            "reset; if it was, run the command, with the token of the present lease",
+            {{"key", key},
+             {"presented", presented},
+             {"highest", mark},
+             {"holder", exchange.holder},
+             {"route", exchange.route->name},
+             {"command", command}});
 }
 
 void Audit::failed(const Exchange& exchange, const base::Error& error) {

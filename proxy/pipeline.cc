@@ -12,14 +12,11 @@ namespace fenceline::proxy {
 namespace {
 
 using base::Awaitable;
+using base::pass_on;
 using base::Reply;
 using base::Result;
 using fencing::Permits;
 using fencing::Tickets;
-
-tl::unexpected<base::Error> pass_on(base::Error& error) {
-  return tl::unexpected<base::Error>(std::move(error));
-}
 
 }  // namespace
 
@@ -167,6 +164,9 @@ Reply Pipeline::answer(const Exchange& exchange, Result<Reply> outcome) {
   Reply reply;
   if (outcome) {
     reply = std::move(*outcome);
+    if (exchange.claims() && exchange.token == mark) {
+      parts_.audit.passed(exchange);
+    }
   } else {
     const base::Error& error = outcome.error();
     ProblemFacts facts;

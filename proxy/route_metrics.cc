@@ -21,6 +21,10 @@ RouteMetrics::RouteMetrics(base::MetricRegistry& registry, const std::string& ro
     : takeovers_(registry.counter("fenceline_takeovers_total",
                                   "Admissions under a token higher than all before.",
                                   {{"route", route}})),
+      source_resets_(
+          registry.counter("fenceline_source_reset_suspected_total",
+                           "Times that refused tokens looked as if their source had been reset.",
+                           {{"route", route}})),
       enter_wait_(registry.histogram("fenceline_enter_wait_seconds",
                                      "Time that requests waited for a durable mark and for older "
                                      "commits; requests that did not wait are not counted.",

@@ -24,6 +24,9 @@ class RouteMetrics {
   /// `fenceline_takeovers_total{route}`: a higher token was admitted.
   void took_over() const { takeovers_.add(); }
 
+  /// `fenceline_source_reset_suspected_total{route}`: an operator was told of it.
+  void suspected_source_reset() const { source_resets_.add(); }
+
   /// `fenceline_enter_wait_seconds{route}`: a request waited for the ledger or the drain.
   void waited(double seconds) const { enter_wait_.observe(seconds); }
 
@@ -32,6 +35,7 @@ class RouteMetrics {
   std::vector<base::Counter> requests_;
   std::vector<base::Counter> rejections_;  ///< Two per reason: enforced, observed.
   base::Counter takeovers_;
+  base::Counter source_resets_;
   base::Histogram enter_wait_;
 };
 

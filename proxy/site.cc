@@ -47,6 +47,8 @@ Site::Site(ResolvedConfig config, std::uint64_t generation, std::vector<Route> r
                                  .gate = parts.gate,
                                  .ledger = parts.ledger,
                                  .rejections = parts.rejections,
+                                 .source_watch = parts.source_watch,
+                                 .clock = parts.clock,
                                  .metrics = parts.registry,
                                  .bearer_token = admin && admin->token ? *admin->token : "",
                                  .not_ready = [this] { return not_ready(); }});
