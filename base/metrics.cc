@@ -7,6 +7,8 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <mutex>
+
 namespace fenceline::base {
 namespace {
 
@@ -18,6 +20,8 @@ prometheus::Labels to_labels(const MetricLabels& labels) {
 
 struct MetricRegistry::Impl {
   prometheus::Registry registry;
+  std::mutex mutex;  ///< Guards what follows.
+  std::vector<std::function<void()>> refreshers;
 };
 
 void Counter::add(double amount) const { counter_->Increment(amount); }
@@ -50,7 +54,18 @@ Histogram MetricRegistry::histogram(const std::string& name, const std::string& 
   return Histogram(family.Add(to_labels(labels), bounds));
 }
 
+void MetricRegistry::on_scrape(std::function<void()> refresh) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->refreshers.push_back(std::move(refresh));
+}
+
 std::string MetricRegistry::text() const {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    for (const auto& refresh : impl_->refreshers) {
+      refresh();
+    }
+  }
   return prometheus::TextSerializer().Serialize(impl_->registry.Collect());
 }
 

@@ -3,6 +3,7 @@
 // Metrics behind plain handles; prometheus-cpp stays in metrics.cc. Names and units follow the
 // Prometheus conventions: `fenceline_…`, `_total` for counters, base units (`_seconds`, `_bytes`).
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -64,6 +65,10 @@ class MetricRegistry {
   /// `bounds`: upper bounds of the buckets, ascending; those of the first call count.
   Histogram histogram(const std::string& name, const std::string& help, const MetricLabels& labels,
                       const std::vector<double>& bounds);
+
+  /// `refresh` is called at the beginning of each `text`, one call at a time: for values that are
+  /// only looked up when somebody asks. What it uses must live until the last `text`.
+  void on_scrape(std::function<void()> refresh);
 
   /// Everything in the text exposition format, version 0.0.4.
   [[nodiscard]] std::string text() const;

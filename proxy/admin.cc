@@ -82,6 +82,7 @@ class Admin final : public Handler {
       return json_reply(readiness_json(reasons), reasons.empty() ? 200 : 503);
     }
     if (head.path == "/metrics") {
+      parts_.ready.set(parts_.not_ready().empty() ? 1 : 0);
       return text_reply(parts_.metrics.text(), "text/plain; version=0.0.4; charset=utf-8");
     }
     if (head.path == "/v1/routes") {

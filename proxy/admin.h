@@ -29,6 +29,7 @@ struct AdminParts {
   std::string bearer_token;
   /// Why the server is not ready, one sentence each; empty when it is.
   std::function<std::vector<std::string>()> not_ready;
+  base::Gauge ready;  ///< 1 while it is; set when the metrics are asked for.
 };
 
 /// The admin API (design, 12; every path in docs/api.md): `/healthz`, `/readyz`, `/metrics`,

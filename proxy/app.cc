@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/process_metrics.h"
 #include "base/request_id.h"
 #include "base/worker_pool.h"
 #include "fencing/gate.h"
@@ -99,12 +100,13 @@ Result<void> RunningApp::start(const config::Config& config) {
   if (auto opened = open_ledger(); !opened) {
     return opened;
   }
-  roots_ = std::make_unique<OpenRoots>(ledger_->identity(), pool_);
+  roots_ = std::make_unique<OpenRoots>(ledger_->identity(), registry_, pool_);
   auto site = open_site(resolved(config, config::canonical_path), 1, site_parts());
   if (!site) {
     return tl::unexpected<base::Error>(std::move(site.error()));
   }
   site_ = std::move(*site);
+  base::add_process_metrics(registry_);
   log_routes(nullptr);
   ServerOptions options;
   options.cores = threads_or_cores(config.threads.io);

@@ -29,6 +29,15 @@ Result<std::unique_ptr<backends::Backend>> OpenRoots::open_files(const std::stri
               "routes on this root take no writes until the server is restarted",
               {{"root", root}, {"reason", message}});
   };
+  const auto seconds = [this, &root](const char* object) {
+    return registry_.histogram("fenceline_files_fsync_seconds",
+                               "Time of one fsync of a files backend.",
+                               {{"root", root}, {"object", object}}, base::seconds_bounds());
+  };
+  options.on_sync = [file = seconds("file"), directory = seconds("directory")](
+                        backends::SyncedObject object, double took) {
+    (object == backends::SyncedObject::kFile ? file : directory).observe(took);
+  };
   return backends::open_files_backend(std::move(options));
 }
 

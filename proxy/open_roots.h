@@ -7,6 +7,7 @@
 #include "backends/backend.h"
 #include "backends/files/files_backend.h"
 #include "base/error.h"
+#include "base/metrics.h"
 #include "base/worker_pool.h"
 
 namespace fenceline::proxy {
@@ -17,9 +18,10 @@ namespace fenceline::proxy {
 /// For one thread.
 class OpenRoots {
  public:
-  /// `ledger_identity`: see `FilesOptions`. `pool` outlives every backend.
-  OpenRoots(std::string ledger_identity, base::WorkerPool& pool)
-      : ledger_identity_(std::move(ledger_identity)), pool_(pool) {}
+  /// `ledger_identity`: see `FilesOptions`. `registry` (for the time of fsyncs) and `pool` outlive
+  /// every backend.
+  OpenRoots(std::string ledger_identity, base::MetricRegistry& registry, base::WorkerPool& pool)
+      : ledger_identity_(std::move(ledger_identity)), registry_(registry), pool_(pool) {}
 
   /// The backend of a root.
   /// Does: gives the one that is open, if anybody still holds it; opens it otherwise. A root that
@@ -41,6 +43,7 @@ class OpenRoots {
                                                               backends::SyncMode sync);
 
   std::string ledger_identity_;
+  base::MetricRegistry& registry_;
   base::WorkerPool& pool_;
   std::map<std::string, Known> known_;  ///< By canonical path, also those that were let go.
 };

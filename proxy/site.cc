@@ -51,7 +51,12 @@ Site::Site(ResolvedConfig config, std::uint64_t generation, std::vector<Route> r
                                  .clock = parts.clock,
                                  .metrics = parts.registry,
                                  .bearer_token = admin && admin->token ? *admin->token : "",
-                                 .not_ready = [this] { return not_ready(); }});
+                                 .not_ready = [this] { return not_ready(); },
+                                 .ready = parts.registry.gauge(
+                                     "fenceline_ready",
+                                     "1 while /readyz is 200, else 0: the ledger or a route is "
+                                     "out.",
+                                     {})});
   in_use_.add(1);
 }
 

@@ -10,10 +10,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/metrics.h"
-#include "fencing/source_watch.h"
 #include "fencing/gate.h"
-#include "fencing/source_watch.h"
 #include "fencing/ledger.h"
+#include "fencing/source_watch.h"
 #include "proxy/audit.h"
 #include "proxy/handler.h"
 #include "proxy/metered_body.h"
@@ -32,7 +31,7 @@ struct SiteParts {
   fencing::Ledger& ledger;
   Audit& audit;
   const Rejections& rejections;
-  const fencing::SourceWatch& source_watch;
+  fencing::SourceWatch& source_watch;
   base::MetricRegistry& registry;
   const base::Clock& clock;
   const StagedBytes& staged;  ///< Counts the bytes; each site has its own limit.

@@ -25,6 +25,12 @@ enum class SyncMode : std::uint8_t {
 };
 
 /// What `open_files_backend` needs.
+/// What an fsync makes durable.
+enum class SyncedObject : std::uint8_t {
+  kFile,       ///< The content of a new file.
+  kDirectory,  ///< Names: of renamed, removed and made entries.
+};
+
 struct FilesOptions {
   /// The directory whose content is served; made (mode 0755) if it is missing. May itself be
   /// reached through symlinks; inside it none is followed.
@@ -44,6 +50,10 @@ struct FilesOptions {
   /// Called once, from any thread, when a failed fsync takes the backend out of service for writes
   /// until restart. Must not block and not throw. May be empty.
   std::function<void(const std::string& message)> on_failure = {};
+
+  /// Called after each fsync of a commit, from any thread, with the seconds that it took, also if
+  /// it failed. Must not block and not throw. May be empty.
+  std::function<void(SyncedObject object, double seconds)> on_sync = {};
 
   /// Nothing for the machine's own system calls; tests inject failing ones. Must outlive the
   /// backend.

@@ -121,7 +121,7 @@ base::Result<SharedFd> make_parents(Store& store, std::string_view name) {
       return tl::unexpected(error_of(made, Use::kPut, name));
     }
     if (made == 0 && store.durable()) {
-      if (const int code = store.calls.fsync(current->get()); code < 0) {
+      if (const int code = store.timed_sync(current->get(), SyncedObject::kDirectory); code < 0) {
         return tl::unexpected(store.service.fail(code, "a directory"));
       }
     }

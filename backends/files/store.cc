@@ -20,10 +20,11 @@ Store::Store(const FilesOptions& options, RootDirectory opened, std::uint64_t no
     : calls(options.syscalls != nullptr ? *options.syscalls : real_syscalls()),
       pool(options.pool),
       sync(options.sync),
+      timed_sync{calls, options.on_sync},
       directory(std::move(opened)),
       service(options.on_failure),
       directory_sync(
-          [&system = calls](int fd) { return system.fsync(fd); },
+          [timed = timed_sync](int fd) { return timed(fd, SyncedObject::kDirectory); },
           [&threads = pool](std::function<void()> work) { threads.post(std::move(work)); }),
       nonce_(nonce_text(nonce)) {}
 

@@ -16,6 +16,7 @@
 #include "backends/files/files_backend.h"
 #include "backends/files/service_state.h"
 #include "backends/files/syscalls.h"
+#include "backends/files/timed_sync.h"
 #include "base/unique_fd.h"
 #include "base/worker_pool.h"
 
@@ -48,6 +49,7 @@ struct Store {
   Syscalls& calls;
   base::WorkerPool& pool;
   const SyncMode sync;
+  const TimedSync timed_sync;
   const RootDirectory directory;
   ServiceState service;
   DirectorySync directory_sync;

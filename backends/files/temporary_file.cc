@@ -74,7 +74,7 @@ base::Result<void> TemporaryFile::describe(std::string_view attribute) {
 }
 
 base::Result<void> TemporaryFile::sync() {
-  const int code = store_->calls.fsync(fd_.get());
+  const int code = store_->timed_sync(fd_.get(), SyncedObject::kFile);
   if (code == 0) {
     return {};
   }

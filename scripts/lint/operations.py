@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Lint: docs/operations.md names every metric and every log event, and nothing else.
 
-Metrics: each "fenceline_…" string in the code has a row `| `name` | type | …` in the page, with the
+Metrics: each "fenceline_…" or "process_…" string in the code has a row `| `name` | type | …` in the page, with the
 type that it is registered with. Events: each base::log(level, "event", …) has a row `| `event` |
 level | fields |` with exactly its fields. Queries in the page use only metrics that there are.
 """
@@ -11,9 +11,9 @@ import re
 import cpp
 
 PAGE = "docs/operations.md"
-_METRIC_ROW = re.compile(r"\| `(fenceline_[a-z_]+)` \| (counter|gauge|histogram) \|")
+_METRIC_ROW = re.compile(r"\| `((?:fenceline|process)_[a-z_]+)` \| (counter|gauge|histogram) \|")
 _EVENT_ROW = re.compile(r"\| `([a-z_]+)` \| (debug|info|warning|error) \|([^|]*)\|")
-_USED = re.compile(r"\bfenceline_[a-z_]+\b")
+_USED = re.compile(r"\b(?:fenceline|process)_[a-z_]+\b")
 _OF_HISTOGRAM = ("_bucket", "_sum", "_count")
 
 
@@ -32,7 +32,7 @@ def metrics_in(tokens):
         kind = tokens[i].text
         if kind in ("counter", "gauge", "histogram") and tokens[i + 1].text == "(":
             name = strings_from(tokens, i + 2)
-            if name.startswith("fenceline_"):
+            if name.startswith(("fenceline_", "process_")):
                 yield name, kind, tokens[i].line
 
 

@@ -28,7 +28,8 @@ class OpenRootsTest : public ::testing::Test {
   TempFolder folder_;
   std::string root_ = folder_.at("root");
   base::WorkerPool pool_{1};
-  OpenRoots roots_{"0123456789abcdef0123456789abcdef", pool_};
+  base::MetricRegistry registry_;
+  OpenRoots roots_{"0123456789abcdef0123456789abcdef", registry_, pool_};
 };
 
 TEST_F(OpenRootsTest, ARootIsOpenOnceAndUntilTheLastHolderLetsGo) {
