@@ -60,7 +60,8 @@ void Audit::watch_source(const Exchange& exchange, base::Token highest) {
   const std::string presented = suspicion->presented.text();
   const std::string mark = highest.text();
   const std::string command =
-      fmt::format("fenceline fences reset {} --to {} --reason '…'", shell_quoted(key), presented);
+      fmt::format("fenceline fences reset {} --to {} --from {} --reason '…'", shell_quoted(key),
+                  presented, mark);
   base::log(base::LogLevel::kWarning, "source_reset_suspected",
             "rising tokens are refused and nobody holds the mark: the token source may have been "
             "reset; if it was, run the command, with the token of the present lease",

@@ -77,6 +77,9 @@ void define_command_line(CLI::App& cli, Invocation& invocation) {
   cli.set_version_flag("--version", FENCELINE_VERSION, "Print the version");
   add_serve(cli, invocation);
   add_check(cli, invocation);
+  CLI::App* fences = add_fences_command(cli, invocation.fences);
+  fences->callback(
+      [&invocation] { invocation.run = [&invocation] { return run_fences(invocation.fences); }; });
   cli.add_subcommand("version", "Print the version")->callback([&invocation] {
     invocation.run = print_version;
   });

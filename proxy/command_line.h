@@ -3,6 +3,8 @@
 #include <functional>
 #include <string>
 
+#include "proxy/fences_command.h"
+
 namespace CLI {
 class App;
 }
@@ -12,6 +14,7 @@ namespace fenceline::proxy {
 /// What a command line asked for; filled while it is parsed.
 struct Invocation {
   std::string config_file;
+  FencesOptions fences;
   std::function<int()> run;  ///< The command that was chosen. Returns an exit code.
 };
 

@@ -19,20 +19,6 @@
 namespace fenceline::proxy {
 namespace {
 
-/// The configuration, or nothing after every problem has been printed.
-std::optional<config::Config> load_or_complain(const std::string& config_file) {
-  auto loaded = config::load_file(config_file);
-  if (loaded) {
-    return std::move(*loaded);
-  }
-  for (const config::Problem& problem : loaded.error()) {
-    fmt::print(stderr, "{}\n", to_string(problem));
-  }
-  fmt::print(stderr, "fenceline: {} problem{} in {}\n", loaded.error().size(),
-             loaded.error().size() == 1 ? "" : "s", config_file);
-  return std::nullopt;
-}
-
 /// Looks at the files that the configuration names, as far as that changes nothing.
 bool can_be_opened(const config::Config& config) {
   bool right = true;
@@ -91,6 +77,19 @@ void wait_for_stop(const Signals& signals, App& app, const std::string& config_f
 }
 
 }  // namespace
+
+std::optional<config::Config> load_or_complain(const std::string& config_file) {
+  auto loaded = config::load_file(config_file);
+  if (loaded) {
+    return std::move(*loaded);
+  }
+  for (const config::Problem& problem : loaded.error()) {
+    fmt::print(stderr, "{}\n", to_string(problem));
+  }
+  fmt::print(stderr, "fenceline: {} problem{} in {}\n", loaded.error().size(),
+             loaded.error().size() == 1 ? "" : "s", config_file);
+  return std::nullopt;
+}
 
 int serve(const std::string& config_file) {
   // Before the first thread: all threads must inherit the mask. And before all else: a SIGHUP that

@@ -1,12 +1,18 @@
 #pragma once
 
+#include <optional>
 #include <string>
+
+#include "config/config.h"
 
 namespace fenceline::proxy {
 
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailure = 1;  ///< Could not start, or failed while serving.
 inline constexpr int kExitUsage = 2;    ///< The command line or the configuration is wrong.
+
+/// The configuration in `config_file`, or nothing after every problem has been printed.
+std::optional<config::Config> load_or_complain(const std::string& config_file);
 
 /// `fenceline serve`: serves until SIGTERM or SIGINT. Returns an exit code.
 int serve(const std::string& config_file);

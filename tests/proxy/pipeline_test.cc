@@ -132,7 +132,8 @@ class PipelineTest : public ::testing::Test {
   testing::ManualLedger ledger_;
   fencing::Gate gate_{ledger_, {}};
   Rejections rejections_{100};
-  Audit audit_{rejections_};
+  fencing::SourceWatch source_watch_{{}};
+  Audit audit_{rejections_, source_watch_, clock_};
   StagedBytes staged_{1000, registry_.gauge("staged_bytes", "test", {})};
   std::vector<Route> pending_;
   std::optional<RouteTable> routes_;

@@ -79,7 +79,7 @@ TEST_F(CommandLineTest, CheckPrintsTheGuaranteeAndTouchesNothing) {
 TEST_F(CommandLineTest, AWordThatIsNoCommandIsNamed) {
   EXPECT_EQ(run({"sreve"}), 2);
   EXPECT_THAT(output_, HasSubstr("'sreve'"));
-  EXPECT_THAT(output_, HasSubstr("serve, check, version"));
+  EXPECT_THAT(output_, HasSubstr("serve, check, fences, version"));
 }
 
 TEST_F(CommandLineTest, TheConfigurationMayBeNamedWithoutAnOption) {

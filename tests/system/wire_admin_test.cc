@@ -53,14 +53,54 @@ TEST_F(WireAdminTest, ParametersThatAreRefused) {
   }
 }
 
-TEST_F(WireAdminTest, OnlyReads) {
+TEST_F(WireAdminTest, OnlyReadsButForOrdersToAFence) {
   for (const char* method : {"PUT", "POST", "DELETE", "PATCH", "OPTIONS"}) {
-    const Response answer =
-        send_admin(std::string(method) +
-                   " /v1/fences/exports/acme HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
-    expect_problem(answer, 405, "method-not-allowed");
-    EXPECT_EQ(answer.field("Allow"), "GET, HEAD");
+    for (const char* path : {"/v1/fences/exports/acme", "/v1/fences", "/metrics", "/nowhere"}) {
+      const bool fence = std::string_view(path) == "/v1/fences/exports/acme";
+      if (fence && std::string_view(method) == "POST") {
+        continue;
+      }
+      const Response answer = send_admin(std::string(method) + " " + path +
+                                         " HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
+      expect_problem(answer, 405, "method-not-allowed");
+      EXPECT_EQ(answer.field("Allow"), fence ? "GET, HEAD, POST" : "GET, HEAD");
+    }
   }
+  expect_unharmed();
+}
+
+std::string order(std::string_view body,
+                  std::string_view fields = "Content-Type: application/json\r\n") {
+  return "POST /v1/fences/exports%2Facme HTTP/1.1\r\nHost: a\r\n" + std::string(fields) +
+         "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
+}
+
+TEST_F(WireAdminTest, OrdersThatAreRefusedChangeNothing) {
+  const std::string right = R"({"action":"reset","to":"1","reason":"r"})";
+  for (const std::string& request :
+       {order(""), order("{}"), order(R"({"action":"raise","to":77})"),
+        order(R"({"action":"reset","to":"1"})"), order(right, ""),
+        order(right, "Content-Type: text/plain\r\n"),
+        order(right, "Content-Type: application/json\r\nOrigin: http://a\r\n")}) {
+    expect_problem(send_admin(request), 400, "malformed-request");
+  }
+  expect_problem(send_admin(order(R"({"action":"raise","to":"077"})")), 400, "malformed-token");
+  expect_problem(send_admin(order(repeat(" ", 20000))), 413, "body-too-large");
+  expect_problem(send_admin(order(R"({"action":"reset","to":"99","reason":"r"})")), 409,
+                 "mark-conflict");
+  EXPECT_EQ(mark_of("exports/acme"), "34");
+  expect_unharmed();
+}
+
+TEST_F(WireAdminTest, AnOrderInPiecesAndInChunks) {
+  const std::string body = R"({"action":"raise","to":"34"})";
+  const Response answer = send_admin(
+      "POST /v1/fences/exports/acme HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+      "Transfer-Encoding: chunked\r\n\r\n" +
+      chunked(body));
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(answer.body, R"({"key":"exports/acme","mark":"34","previous":"34","changed":false})"
+                         "\n");
   expect_unharmed();
 }
 
@@ -144,6 +184,9 @@ TEST_F(WireAdminTokenTest, BearerToken) {
     for (const char* path : {"/metrics", "/readyz", "/v1/fences", "/v1/routes", "/v1/rejections",
                              "/v1/stamp?route=exports&name=acme/canary", "/nowhere"}) {
       SCOPED_TRACE(path + fields);
+      const Response refused_order = send_admin(
+          order(R"({"action":"raise","to":"77"})", fields + "Content-Type: application/json\r\n"));
+      expect_problem(refused_order, 401, "unauthorized");
       const Response answer = send_admin(get(path, fields));
       expect_problem(answer, 401, "unauthorized");
       EXPECT_TRUE(answer.field("WWW-Authenticate").starts_with("Bearer"));
