@@ -15,8 +15,10 @@
 #include <boost/url/parse.hpp>
 #include <boost/url/scheme.hpp>
 #include <boost/url/url_view.hpp>
+#include <charconv>
 #include <chrono>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 namespace fenceline::proxy {
@@ -127,10 +129,15 @@ base::Result<AdminAddress> parse_admin_url(std::string_view text) {
       !(url->encoded_path().empty() || url->encoded_path() == "/")) {
     return refuse("only a host and a port may be in it");
   }
-  if (url->host_address().empty() || url->port_number() == 0) {
-    return refuse("host or port is missing");
+  // Not `port_number`: it takes 99999 for something else.
+  const std::string_view digits = url->port();
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  if (error != std::errc() || end != digits.data() + digits.size() || port == 0 ||
+      url->host_address().empty()) {
+    return refuse("host or port is missing, or no port");
   }
-  return AdminAddress{url->host_address(), url->port_number(), {}};
+  return AdminAddress{url->host_address(), port, {}};
 }
 
 base::Result<AdminResponse> ask_admin(const AdminAddress& address, const AdminRequest& request,

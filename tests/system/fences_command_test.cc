@@ -66,10 +66,10 @@ TEST_F(FencesCommandTest, ListsInPages) {
   put(8, "zeta");
   EXPECT_EQ(fences({"list"}), 0) << output_;
   EXPECT_EQ(output_,
-            "KEY                  MARK  HOLDER\n"
-            "exports/a 'b\"?#&     7     -\n"
-            "exports/acme         33    worker-1\n"
-            "exports/zeta         8     -\n");
+            "KEY               MARK  HOLDER\n"
+            "exports/a 'b\"?#&  7     -\n"
+            "exports/acme      33    worker-1\n"
+            "exports/zeta      8     -\n");
   EXPECT_EQ(fences({"list", "--limit", "2"}), 0);
   EXPECT_THAT(output_, HasSubstr("there are more: --after 'exports/acme'"));
   EXPECT_EQ(fences({"list", "--limit", "0", "--prefix", "exports/a"}), 0);
