@@ -44,11 +44,12 @@ void Gate::reset(const base::FenceKey& key, const ResetOrder& order,
 
 void Gate::Impl::reset(const base::FenceKey& key, const ResetOrder& order,
                        base::Done<base::Result<ResetOutcome>> done) {
-  Shard& shard = shard_of(key.text());
+  const HashedKey hashed(key.text());
+  Shard& shard = shard_of(hashed);
   Afterwards afterwards;
   {
     const std::lock_guard lock(shard.mutex);
-    KeyState* const state = find_or_create(shard, key);
+    KeyState* const state = find_or_create(shard, key, hashed);
     if (state == nullptr) {
       afterwards.emplace_back([&done] { done(tl::unexpected<base::Error>(too_many_keys())); });
     } else if (auto obstacle = obstacle_to_reset(obstacles_in(*state))) {

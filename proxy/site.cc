@@ -43,20 +43,20 @@ Site::Site(ResolvedConfig config, std::uint64_t generation, std::vector<Route> r
                                                    .clock = parts.clock,
                                                    .token_fields = config_.config.token.headers})) {
   const auto& admin = config_.config.admin;
-  admin_ = make_admin(AdminParts{.routes = routes_,
-                                 .gate = parts.gate,
-                                 .ledger = parts.ledger,
-                                 .rejections = parts.rejections,
-                                 .source_watch = parts.source_watch,
-                                 .clock = parts.clock,
-                                 .metrics = parts.registry,
-                                 .bearer_token = admin && admin->token ? *admin->token : "",
-                                 .not_ready = [this] { return not_ready(); },
-                                 .ready = parts.registry.gauge(
-                                     "fenceline_ready",
-                                     "1 while /readyz is 200, else 0: the ledger or a route is "
-                                     "out.",
-                                     {})});
+  admin_ = make_admin(AdminParts{
+      .routes = routes_,
+      .gate = parts.gate,
+      .ledger = parts.ledger,
+      .rejections = parts.rejections,
+      .source_watch = parts.source_watch,
+      .clock = parts.clock,
+      .metrics = parts.registry,
+      .bearer_token = admin && admin->token ? *admin->token : "",
+      .not_ready = [this] { return not_ready(); },
+      .ready = parts.registry.gauge("fenceline_ready",
+                                    "1 while /readyz is 200, else 0: the ledger or a route is "
+                                    "out.",
+                                    {})});
   in_use_.add(1);
 }
 

@@ -34,6 +34,14 @@ class ConstantLedger final : public fencing::Ledger {
             Done<Result<std::vector<KeyedMark>>> done) override {
     done(std::vector<KeyedMark>());
   }
+  void reset(const FenceKey& /*key*/, const fencing::ResetOrder& /*order*/,
+             Done<Result<fencing::ResetOutcome>> done) override {
+    done(base::fail(base::ErrorKind::kInternal, "nobody resets here"));
+  }
+  void resets(const FenceKey& /*key*/, std::size_t /*limit*/,
+              Done<Result<std::vector<fencing::ResetRecord>>> done) override {
+    done(std::vector<fencing::ResetRecord>());
+  }
   [[nodiscard]] std::string identity() const override { return std::string(32, '0'); }
 };
 
