@@ -55,7 +55,7 @@ TEST(ProblemKind, FollowsTheContract) {
       {kUnauthorized, 401},        {kDraining, 503},          {kLedgerUnavailable, 503},
       {kInsufficientStorage, 507}, {kStorageFailed, 500},     {kOverloaded, 503},
       {kShuttingDown, 503},        {kInternal, 500},          {kUpstreamFailed, 502},
-      {kUpstreamTimeout, 504},
+      {kUpstreamTimeout, 504},     {kMarkConflict, 409},      {kFenceBusy, 409},
   };
   EXPECT_EQ(rows.size(), all_kinds().size());
   for (const auto& [kind, status] : rows) {
