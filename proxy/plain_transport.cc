@@ -92,6 +92,8 @@ class PlainTransport final : public Transport {
     co_return tl::unexpected(transport_error(error, deadline_passed(), "read from the client"));
   }
 
+  Awaitable<void> let_others_run() override { co_await asio::post(socket_.get_executor(), kAwait); }
+
   Awaitable<Result<void>> write_all(std::span<const std::string_view> pieces,
                                     Flush flush) override {
     const int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (flush == Flush::kMoreFollows ? MSG_MORE : 0);
@@ -112,7 +114,7 @@ class PlainTransport final : public Transport {
       if (sent > 0) {
         length_bytes -= static_cast<std::uint64_t>(sent);
         if (length_bytes > 0) {
-          co_await asio::post(socket_.get_executor(), kAwait);
+          co_await let_others_run();
         }
         continue;
       }

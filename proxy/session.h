@@ -31,6 +31,7 @@ struct SessionShared {
   ServerObserver& observer;
   ScratchPool scratch;
   HttpDate date;
+  const void* last_served = nullptr;  ///< The session that had the last request; only compared.
   bool draining = false;  ///< The server stops: answer what has begun, take nothing new.
 };
 

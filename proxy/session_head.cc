@@ -20,7 +20,13 @@ constexpr std::size_t kHeadSlackBytes = 1024;
 /// went away between two requests, or there is no next one; close without a word. An error is to
 /// be answered.
 Awaitable<Result<bool>> Session::receive_head() {
+  // With one busy connection there is nobody to let run, and the detour would cost a system call.
+  const bool others_are_busy = std::exchange(shared_.last_served, this) != this;
+  const bool between_requests = !first_ && buffer_.empty();
   bool head_is_timed = start_request();
+  if (between_requests && others_are_busy) {
+    co_await transport_->let_others_run();
+  }
   while (true) {
     const Result<bool> parsed = parse_buffered_head();
     if (!parsed || *parsed) {

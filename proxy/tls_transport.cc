@@ -6,6 +6,7 @@
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <cerrno>
@@ -88,6 +89,10 @@ class TlsTransport final : public Transport {
       co_return std::size_t{0};
     }
     co_return tl::unexpected(transport_error(error, deadline_passed(), "read from the client"));
+  }
+
+  Awaitable<void> let_others_run() override {
+    co_await asio::post(stream_.get_executor(), base::kAwait);
   }
 
   Awaitable<Result<void>> write_all(std::span<const std::string_view> pieces,

@@ -47,6 +47,10 @@ class Transport {
   /// Failure: see the class. Ownership: `into` must outlive the call.
   virtual base::Awaitable<base::Result<std::size_t>> read_some(std::span<char> into) = 0;
 
+  /// Lets everything run that is ready on this core, and goes on then: a busy client has sent its
+  /// next request meanwhile, so reading does not begin with a call that finds nothing.
+  virtual base::Awaitable<void> let_others_run() = 0;
+
   /// Sends all pieces, in order, in as few system calls as possible; waits only when the peer does
   /// not take them. At most `kMaxPieces`.
   /// Failure: `kClientGone`, also when nothing moved for `write_idle`: some bytes may have gone
