@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -274,6 +276,21 @@ TEST_F(LedgerFileTest, ADamagedPageIsRefused) {
   make_ledger(2000);
   std::string content = content_of(path_);
   content.replace(content.size() - 4096, 64, std::string(64, '\x7E'));
+  write_file(path_, content);
+  expect_refused("is damaged");
+}
+
+// Every page is sound by itself, but a lookup misses a mark: the gate would be open for its key.
+TEST_F(LedgerFileTest, KeysOutOfOrderAreRefused) {
+  make_ledger(3);
+  std::string content = content_of(path_);
+  const std::size_t page = content.find(std::string("\x0a\0\0\0\x03", 5), 4096);
+  ASSERT_NE(page, std::string::npos) << "a leaf of an index, with three cells";
+  ASSERT_EQ(page % 4096, 0U);
+  const std::size_t cells = page + 8;
+  std::swap_ranges(content.begin() + static_cast<std::ptrdiff_t>(cells),
+                   content.begin() + static_cast<std::ptrdiff_t>(cells + 2),
+                   content.begin() + static_cast<std::ptrdiff_t>(cells + 4));
   write_file(path_, content);
   expect_refused("is damaged");
 }
