@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fenceline::config {
@@ -34,8 +35,9 @@ class Report {
  public:
   explicit Report(std::string file) : file_(std::move(file)) {}
 
-  /// Adds a problem at `place`.
-  void add(Place place, std::string message);
+  /// Adds a problem at `place`. Control bytes of `message`, and what is not UTF-8, are shown as
+  /// `\x1b`: it goes to terminals.
+  void add(Place place, std::string_view message);
 
   [[nodiscard]] bool empty() const { return problems_.empty(); }
 

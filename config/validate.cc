@@ -101,9 +101,9 @@ void validate(const Config& config, const ResolvePath& resolve, Report& report) 
   for (std::size_t later = 0; later < routes.size(); ++later) {
     for (std::size_t earlier = 0; earlier < later; ++earlier) {
       check_names_and_matches(routes[earlier], routes[later], report);
-      if (auto problem =
+      if (const auto problem =
               same_data_problem(routes[earlier], roots[earlier], routes[later], roots[later])) {
-        report.add(routes[later].places.backend, std::move(*problem));
+        report.add(routes[later].places.backend, *problem);
       }
     }
     check_route(config, routes[later], given[later], report);

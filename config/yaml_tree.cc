@@ -80,7 +80,7 @@ class Builder final : public YAML::EventHandler {
       node.text = std::move(expanded->text);
       node.has_variable = expanded->has_variable;
     } else {
-      report_.add(place, std::move(expanded.error()));
+      report_.add(place, expanded.error());
       node.unusable = true;
     }
     attach(std::move(node));
@@ -109,8 +109,8 @@ class Builder final : public YAML::EventHandler {
     Place key_place;
   };
 
-  [[noreturn]] void stop(Place place, std::string message) {
-    report_.add(place, std::move(message));
+  [[noreturn]] void stop(Place place, const std::string& message) {
+    report_.add(place, message);
     throw Stop();
   }
 

@@ -237,6 +237,11 @@ a: 1
 )",
                   {"7:14: the tag \"tag:yaml.org,2002:binary\" is not supported; leave it out, "
                    "every key has its own type"}},
+        ErrorCase{"ControlBytesInAKeyAreShown",
+                  kBase + R"("\x1b[31m": 1
+)",
+                  {"7:1: unknown key `\\x1b[31m`; the keys here are listen, admin, ledger, token, "
+                   "limits, timeouts, log, threads, routes"}},
         ErrorCase{
             "VerbatimTag",
             kBase + R"(log: {level: !<x> info}
