@@ -10,6 +10,11 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
 endif()
 
+# Coroutines of libstdc++ ask for a macro that clang before 17 does not set, although it has them.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 17)
+  add_compile_definitions(__cpp_impl_coroutine=201902L)
+endif()
+
 # Paths in objects are relative to the repository. Together with CCACHE_BASEDIR this lets two
 # clones in different folders share one cache.
 add_compile_options("-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.")
