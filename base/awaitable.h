@@ -27,6 +27,7 @@ class CoroutineLink {
   CoroutineLink(const CoroutineLink&) = delete;
   CoroutineLink& operator=(const CoroutineLink&) = delete;
 
+  // NOLINTNEXTLINE(misc-new-delete-overloads): the sized one below is its partner.
   static void* operator new(std::size_t bytes) { return take_frame(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept {
     give_back_frame(memory, bytes);
@@ -125,6 +126,7 @@ class [[nodiscard]] Awaitable {
   using Value = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
  public:
+  // NOLINTNEXTLINE(readability-identifier-naming): the language's name.
   class promise_type final : public AwaitablePromise<T> {
    public:
     Awaitable get_return_object() { return Awaitable(Handle::from_promise(*this)); }

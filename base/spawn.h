@@ -14,6 +14,7 @@ namespace fenceline::base {
 /// The coroutine at the beginning of a chain; owns itself.
 class RootCoroutine {
  public:
+  // NOLINTNEXTLINE(readability-identifier-naming): the language's name.
   class promise_type final : public CoroutineLink {
    public:
     RootCoroutine get_return_object() { return RootCoroutine(Handle::from_promise(*this)); }

@@ -16,7 +16,13 @@ constexpr std::string_view kVersion = "1";
 constexpr std::int64_t kNanosPerSecond = 1'000'000'000;
 constexpr std::int64_t kSettledNs = 2 * kNanosPerSecond;
 
-std::int64_t nanos(const timespec& time) { return time.tv_sec * kNanosPerSecond + time.tv_nsec; }
+/// A file may bear any time: those outside the years 1748 to 2255 count as the nearest inside, so
+/// that neither the number nor its distance from now overflows.
+std::int64_t nanos(const timespec& time) {
+  constexpr std::int64_t kFirst = -7'000'000'000;
+  constexpr std::int64_t kLast = 9'000'000'000;
+  return std::clamp<std::int64_t>(time.tv_sec, kFirst, kLast) * kNanosPerSecond + time.tv_nsec;
+}
 
 // The text before the next blank, which goes too; nothing if there is no blank.
 std::optional<std::string_view> take_word(std::string_view& rest) {

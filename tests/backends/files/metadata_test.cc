@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
 #include <string>
 
 namespace fenceline::backends::files {
@@ -41,6 +43,19 @@ TEST(FileMetadata, TagsOfForeignFilesAreWeakUntilTheyHaveSettled) {
   EXPECT_EQ(foreign_etag(status, 50 * kSecond), "W/" + settled) << "changed in the future";
   status.st_size = 1;
   EXPECT_NE(foreign_etag(status, 102 * kSecond), settled);
+}
+
+TEST(FileMetadata, TagsOfFilesWithAnyTime) {
+  for (const std::int64_t seconds : {std::numeric_limits<std::int64_t>::min(), std::int64_t{-1},
+                                     std::int64_t{10413792000},  // 2300-01-01
+                                     std::numeric_limits<std::int64_t>::max()}) {
+    struct stat status {};
+    status.st_mtim.tv_sec = seconds;
+    status.st_ctim.tv_sec = seconds;
+    EXPECT_TRUE(etag_of("ab-1", status).starts_with("\"ab-1-")) << seconds;
+    EXPECT_EQ(foreign_etag(status, 1'796'000'000'000'000'000).starts_with("W/"), seconds > 0)
+        << seconds;
+  }
 }
 
 }  // namespace
