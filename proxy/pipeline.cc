@@ -18,6 +18,15 @@ using base::Result;
 using fencing::Permits;
 using fencing::Tickets;
 
+template <typename T>
+Result<void> move_into(T& into, Result<T> from) {
+  if (!from) {
+    return pass_on(from.error());
+  }
+  into = std::move(*from);
+  return {};
+}
+
 }  // namespace
 
 Awaitable<Reply> Pipeline::handle(Request request) {
@@ -94,8 +103,9 @@ Awaitable<Result<void>> Pipeline::admit(Exchange& exchange, Tickets& tickets) {
   }
   const fencing::Claim claim{exchange.token, exchange.holder, exchange.route->max_jump};
   auto known = fencing::try_admit(parts_.gate, *exchange.key, claim, tickets);
-  return known ? Awaitable<Result<void>>::ready(after_admission(exchange, tickets, *known))
-               : wait_to_admit(exchange, tickets, claim);
+  return known
+             ? Awaitable<Result<void>>::ready(after_admission(exchange, tickets, std::move(*known)))
+             : wait_to_admit(exchange, tickets, claim);
 }
 
 Awaitable<Result<void>> Pipeline::wait_to_admit(Exchange& exchange, Tickets& tickets,
@@ -103,29 +113,20 @@ Awaitable<Result<void>> Pipeline::wait_to_admit(Exchange& exchange, Tickets& tic
   std::vector<base::FenceKey> keys(1, *exchange.key);
   auto waited = co_await fencing::admit(parts_.gate, std::move(keys), claim,
                                         exchange.request.timers, exchange.route->drain);
-  Result<void> admitted;
-  if (waited) {
-    tickets = std::move(*waited);
-  } else {
-    admitted = pass_on(waited.error());
-  }
-  co_return after_admission(exchange, tickets, admitted);
+  co_return after_admission(exchange, tickets, move_into(tickets, std::move(waited)));
 }
 
 Result<void> Pipeline::after_admission(const Exchange& exchange, const Tickets& tickets,
-                                       Result<void>& admitted) {
-  if (!admitted && waved_through(exchange, admitted.error())) {
-    return {};
-  }
+                                       Result<void> admitted) {
   if (admitted && tickets.front().took_over()) {
     parts_.audit.took_over(exchange, tickets.front().previous());
   }
-  return std::move(admitted);
+  return enforced(exchange, std::move(admitted));
 }
 
 Awaitable<Result<void>> Pipeline::enter(Exchange& exchange, Tickets& tickets, Permits& permits) {
   auto known = fencing::try_enter(parts_.gate, tickets, permits);
-  return known ? Awaitable<Result<void>>::ready(after_entry(exchange, *known))
+  return known ? Awaitable<Result<void>>::ready(enforced(exchange, std::move(*known)))
                : wait_to_enter(exchange, tickets, permits);
 }
 
@@ -135,20 +136,14 @@ Awaitable<Result<void>> Pipeline::wait_to_enter(Exchange& exchange, Tickets& tic
   auto waited =
       co_await fencing::enter(parts_.gate, tickets, exchange.request.timers, exchange.route->drain);
   exchange.route->metrics.waited(std::chrono::duration<double>(parts_.clock.now() - began).count());
-  Result<void> entered;
-  if (waited) {
-    permits = std::move(*waited);
-  } else {
-    entered = pass_on(waited.error());
-  }
-  co_return after_entry(exchange, entered);
+  co_return enforced(exchange, move_into(permits, std::move(waited)));
 }
 
-Result<void> Pipeline::after_entry(const Exchange& exchange, Result<void>& entered) {
-  if (!entered && waved_through(exchange, entered.error())) {
+Result<void> Pipeline::enforced(const Exchange& exchange, Result<void> verdict) {
+  if (!verdict && waved_through(exchange, verdict.error())) {
     return {};
   }
-  return std::move(entered);
+  return verdict;
 }
 
 bool Pipeline::waved_through(const Exchange& exchange, const base::Error& error) {

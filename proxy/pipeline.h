@@ -45,12 +45,12 @@ class Pipeline final : public Handler {
   base::Awaitable<base::Result<void>> wait_to_admit(Exchange& exchange, fencing::Tickets& tickets,
                                                     fencing::Claim claim);
   base::Result<void> after_admission(const Exchange& exchange, const fencing::Tickets& tickets,
-                                     base::Result<void>& admitted);
+                                     base::Result<void> admitted);
   base::Awaitable<base::Result<void>> enter(Exchange& exchange, fencing::Tickets& tickets,
                                             fencing::Permits& permits);
   base::Awaitable<base::Result<void>> wait_to_enter(Exchange& exchange, fencing::Tickets& tickets,
                                                     fencing::Permits& permits);
-  base::Result<void> after_entry(const Exchange& exchange, base::Result<void>& entered);
+  base::Result<void> enforced(const Exchange& exchange, base::Result<void> verdict);
 
   /// True if an observing route lets this refusal pass; it is logged and counted here.
   bool waved_through(const Exchange& exchange, const base::Error& error);
