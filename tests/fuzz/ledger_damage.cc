@@ -1,5 +1,7 @@
 #include "tests/fuzz/ledger_damage.h"
 
+#include <fuzzer/FuzzedDataProvider.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <fuzzer/FuzzedDataProvider.h>
-
 #include <string>
+
+class FuzzedDataProvider;  // of libFuzzer
 
 namespace fenceline::fuzz {
 
