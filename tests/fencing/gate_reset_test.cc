@@ -63,16 +63,28 @@ class GateResetTest : public ::testing::Test {
 
   /// A durable mark that nobody holds.
   Ticket durable(std::int64_t token) {
-    Ticket ticket = *admit(token);
+    Ticket ticket = admit(token).value();
     while (ledger_.waiting() > 0) {
       ledger_.answer();
     }
     return ticket;
   }
 
+  /// True if it need not wait.
+  bool enters(Ticket& ticket) {
+    const auto entered = gate_.try_enter(ticket);
+    return entered && entered->has_value();
+  }
+
+  /// Why it may not enter; nothing if it may, or has to wait.
+  std::optional<ErrorKind> refused_entry(Ticket& ticket) {
+    const auto entered = gate_.try_enter(ticket);
+    return entered && !*entered ? std::optional(entered->error().kind) : std::nullopt;
+  }
+
   Permit inside(std::int64_t token) {
     Ticket ticket = durable(token);
-    return std::move(**gate_.try_enter(ticket));
+    return gate_.try_enter(ticket).value().value();
   }
 
   void expect_busy(const std::string& who) {
@@ -93,8 +105,8 @@ TEST_F(GateResetTest, LowersTheMarkInTheLedgerAndInMemory) {
   EXPECT_EQ(ledger_.marks["exports/acme"], mark_of(5));
   EXPECT_EQ(gate_.highest(kKey), Token::of(5));
   EXPECT_EQ(admit(4).error().kind, ErrorKind::kStaleToken);
-  Ticket current = *admit(5);
-  EXPECT_TRUE(gate_.try_enter(current)->has_value()) << "the mark is current and durable";
+  Ticket current = admit(5).value();
+  EXPECT_TRUE(enters(current)) << "the mark is current and durable";
   EXPECT_EQ(ledger_.waiting(), 0U);
 }
 
@@ -119,8 +131,8 @@ TEST_F(GateResetTest, AnOrderThatDoesNotFitLeavesTheFenceAsItWas) {
   EXPECT_EQ(reset(order_to(5, 99)).error().kind, ErrorKind::kMarkConflict);
   EXPECT_EQ(reset(order_to(101)).error().kind, ErrorKind::kMarkConflict);
   EXPECT_EQ(admit(99).error().kind, ErrorKind::kStaleToken);
-  Ticket current = *admit(100);
-  EXPECT_TRUE(gate_.try_enter(current)->has_value());
+  Ticket current = admit(100).value();
+  EXPECT_TRUE(enters(current));
 }
 
 TEST_F(GateResetTest, AKeyThatWasNeverFencedHasNothingToReset) {
@@ -143,7 +155,7 @@ TEST_F(GateResetTest, IsRefusedWhileAnOutcomeIsInDoubt) {
 }
 
 TEST_F(GateResetTest, IsRefusedWhileARaiseIsPending) {
-  Ticket raiser = *admit(100);
+  Ticket raiser = admit(100).value();
   expect_busy("not durable");
   ASSERT_EQ(ledger_.waiting(), 1U) << "no second raise";
   ledger_.answer();
@@ -153,7 +165,7 @@ TEST_F(GateResetTest, IsRefusedWhileARaiseIsPending) {
 TEST_F(GateResetTest, ARaiseThatFailedIsTriedAgainInsteadOfBlockingResetsForEver) {
   durable(50);
   {
-    Ticket raiser = *admit(100);
+    Ticket raiser = admit(100).value();
     ledger_.refuse();
   }
   expect_busy("not durable");
@@ -205,16 +217,16 @@ TEST_F(GateResetTest, WhatWasAdmittedBeforeNeverEnters) {
     ASSERT_TRUE(waited->has_value());
     EXPECT_EQ((*waited)->error().kind, ErrorKind::kDraining);
   }
-  Ticket fresh = *admit(50);
-  EXPECT_TRUE(gate_.try_enter(fresh)->has_value());
+  Ticket fresh = admit(50).value();
+  EXPECT_TRUE(enters(fresh));
 }
 
 TEST_F(GateResetTest, NobodyEntersWhileItRuns) {
   Ticket before = durable(100);
   const auto running = start_reset(order_to(100));
-  EXPECT_EQ(gate_.try_enter(before)->error().kind, ErrorKind::kDraining);
+  EXPECT_EQ(refused_entry(before), ErrorKind::kDraining);
   ledger_.answer();
-  EXPECT_EQ(gate_.try_enter(before)->error().kind, ErrorKind::kDraining);
+  EXPECT_EQ(refused_entry(before), ErrorKind::kDraining);
 }
 
 // In doubt, and it was done: the next admission learns it from the ledger.
