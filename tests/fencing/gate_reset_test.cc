@@ -221,6 +221,15 @@ TEST_F(GateResetTest, WhatWasAdmittedBeforeNeverEnters) {
   EXPECT_TRUE(enters(fresh));
 }
 
+TEST_F(GateResetTest, AMovedTicketIsStillFromBeforeOrAfter) {
+  Ticket before = durable(100);
+  ASSERT_TRUE(reset(order_to(50)).has_value());
+  Ticket after = admit(50).value();
+  std::swap(before, after);
+  EXPECT_TRUE(enters(before)) << "it was admitted after the reset";
+  EXPECT_EQ(refused_entry(after), ErrorKind::kDraining) << "it was admitted before the reset";
+}
+
 TEST_F(GateResetTest, NobodyEntersWhileItRuns) {
   Ticket before = durable(100);
   const auto running = start_reset(order_to(100));

@@ -1,5 +1,4 @@
-// A ledger of the first format, and resets on a disk that fails: what is acknowledged stays, and
-// mark and audit always belong together.
+// A ledger of the first format: the upgrade keeps everything, whatever call on the disk fails.
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -24,7 +23,6 @@ using ::fenceline::testing::make_format1_ledger;
 using ::fenceline::testing::mark_of;
 using ::fenceline::testing::order_to;
 using ::fenceline::testing::PowerLossVfs;
-using ::fenceline::testing::raise_now;
 using ::fenceline::testing::reset_now;
 using ::fenceline::testing::resets_now;
 using ::fenceline::testing::TempFolder;
@@ -129,42 +127,6 @@ class FailingUpgradeTest : public ::testing::TestWithParam<PowerLossVfs::Fault> 
     expect_marks_of_format1(**again);
     return struck;
   }
-
-  /// A reset in which the `nth` call fails, after a power loss and after a restart: mark and audit
-  /// are both of before or both of after, and of after if it was acknowledged.
-  bool reset_survives(int nth) {
-    const TempFolder folder;
-    PowerLossVfs vfs;
-    bool acknowledged = false;
-    bool struck = false;
-    {
-      const auto ledger = open_at(folder.at("ledger.db")).value();
-      raise_now(*ledger, "a", mark_of(100)).value();
-      vfs.fail(GetParam(), nth, 1'000'000);
-      const auto outcome = reset_now(*ledger, "a", order_to(5));
-      acknowledged = outcome.has_value();
-      struck = vfs.struck();
-      if (!acknowledged && outcome.error().applied == base::Applied::kNo) {
-        vfs.heal();
-        EXPECT_EQ(find_now(*ledger, "a").value(), mark_of(100)) << "said: not applied";
-        EXPECT_TRUE(resets_now(*ledger, "a", 10).value().empty());
-      } else if (!acknowledged) {
-        EXPECT_FALSE(find_now(*ledger, "a").has_value()) << "in doubt, and answers";
-      }
-    }
-    vfs.heal();
-    expect_whole(*open_left(vfs, folder).value(), acknowledged);
-    expect_whole(*open_at(folder.at("ledger.db")).value(), acknowledged);
-    return struck;
-  }
-
-  static void expect_whole(Ledger& ledger, bool acknowledged) {
-    const Mark mark = find_now(ledger, "a").value();
-    const bool done = mark == mark_of(5);
-    EXPECT_TRUE(done || mark == mark_of(100));
-    EXPECT_TRUE(done || !acknowledged) << "an acknowledged reset was lost";
-    EXPECT_EQ(resets_now(ledger, "a", 10).value().size(), done ? 1U : 0U);
-  }
 };
 
 TEST_P(FailingUpgradeTest, LeavesALedgerWithAllItsMarks) {
@@ -174,15 +136,6 @@ TEST_P(FailingUpgradeTest, LeavesALedgerWithAllItsMarks) {
     ++nth;
   }
   EXPECT_GT(nth, 2);
-}
-
-TEST_P(FailingUpgradeTest, AResetIsWholeOrNotThere) {
-  int nth = 1;
-  while (reset_survives(nth)) {
-    ASSERT_FALSE(HasFailure()) << "call " << nth;
-    ++nth;
-  }
-  EXPECT_GT(nth, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, FailingUpgradeTest,
