@@ -29,11 +29,11 @@ std::optional<base::Result<Ticket>> Gate::try_admit(const base::FenceKey& key, c
   std::optional<base::Result<Ticket>> outcome;
   {
     const std::lock_guard lock(shard.mutex);
-    const auto found = shard.states.find(hashed);
-    if (found == shard.states.end() || !found->second->loaded) {
+    KeyState* const state = impl_->find(shard, key, hashed);
+    if (state == nullptr || !state->loaded) {
       return std::nullopt;
     }
-    outcome = impl_->decide_locked(shard, *found->second, claim, announce, afterwards);
+    outcome = impl_->decide_locked(shard, *state, claim, announce, afterwards);
   }
   run(afterwards);
   return outcome;
@@ -146,11 +146,20 @@ std::optional<KeyView> Gate::view(const base::FenceKey& key) {
   Shard& shard = impl_->shard_of(hashed);
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.states.find(hashed);
-  if (found == shard.states.end() || !found->second->loaded) {
-    return std::nullopt;
+  KeyView view;
+  if (found == shard.states.end()) {
+    auto idle = shard.marks.find(hashed);
+    if (!idle) {
+      return std::nullopt;
+    }
+    view.announced = std::move(*idle);
+    view.durable = true;
+    return view;
   }
   const KeyState& state = *found->second;
-  KeyView view;
+  if (!state.loaded) {
+    return std::nullopt;
+  }
   view.announced = state.announced;
   view.durable = state.durable == state.announced;
   view.waiting = state.waiters.size();
@@ -166,14 +175,18 @@ base::Token Gate::highest(const base::FenceKey& key) {
   Shard& shard = impl_->shard_of(hashed);
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.states.find(hashed);
-  return found == shard.states.end() ? base::Token() : found->second->announced.token;
+  if (found != shard.states.end()) {
+    return found->second->announced.token;
+  }
+  const auto idle = shard.marks.find(hashed);
+  return idle ? idle->token : base::Token();
 }
 
 std::size_t Gate::cached_keys() const {
   std::size_t count = 0;
   for (Shard& shard : impl_->shards()) {
     const std::lock_guard lock(shard.mutex);
-    count += shard.states.size();
+    count += shard.keys();
   }
   return count;
 }

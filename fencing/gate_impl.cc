@@ -43,20 +43,39 @@ void run(const Afterwards& afterwards) {
 Gate::Impl::Impl(Gate& gate, Ledger& ledger, GateOptions options)
     : gate_(gate),
       ledger_(ledger),
-      max_keys_per_shard_(std::max<std::size_t>(options.max_cached_keys / kShards, 16)) {}
+      max_keys_per_shard_(std::max<std::size_t>(options.max_cached_keys / kShards, 16)),
+      max_warm_per_shard_(options.max_warm_keys / kShards) {}
 
 std::uint64_t Gate::Impl::next_id() { return ++last_id_; }
 
-KeyState* Gate::Impl::find_or_create(Shard& shard, const base::FenceKey& key,
-                                     const HashedKey& hashed) {
+KeyState* Gate::Impl::find(Shard& shard, const base::FenceKey& key, const HashedKey& hashed) {
   const auto found = shard.states.find(hashed);
   if (found != shard.states.end()) {
     return found->second.get();
   }
-  forget_idle(shard);
-  if (shard.states.size() >= max_keys_per_shard_) {
+  const auto mark = shard.marks.take(hashed);
+  if (!mark) {
     return nullptr;
   }
+  KeyState* const state = add_state(shard, key, hashed);
+  state->became_durable(*mark);
+  // The others first, so that the caller gets a state that stays. Nobody has pinned it yet, and if
+  // the claim is refused, nobody will.
+  demote_all_but(shard, max_warm_per_shard_);
+  shard.idle.push_back(*state);
+  return state;
+}
+
+KeyState* Gate::Impl::find_or_create(Shard& shard, const base::FenceKey& key,
+                                     const HashedKey& hashed) {
+  if (KeyState* const known = find(shard, key, hashed)) {
+    return known;
+  }
+  forget_idle(shard);
+  return shard.keys() < max_keys_per_shard_ ? add_state(shard, key, hashed) : nullptr;
+}
+
+KeyState* Gate::Impl::add_state(Shard& shard, const base::FenceKey& key, const HashedKey& hashed) {
   auto state = std::make_unique<KeyState>(key, shard);
   KeyState* raw = state.get();
   HashedKey own = hashed;
@@ -65,10 +84,22 @@ KeyState* Gate::Impl::find_or_create(Shard& shard, const base::FenceKey& key,
   return raw;
 }
 
-void Gate::Impl::forget_idle(Shard& shard) {
-  while (shard.states.size() >= max_keys_per_shard_ && !shard.idle.empty()) {
+void Gate::Impl::forget_idle(Shard& shard) const {
+  while (shard.keys() >= max_keys_per_shard_ && shard.marks.forget_oldest()) {
+  }
+  while (shard.keys() >= max_keys_per_shard_ && !shard.idle.empty()) {
     const HashedKey key(shard.idle.front().key.text());
     shard.idle.pop_front();
+    shard.states.erase(shard.states.find(key));
+  }
+}
+
+void Gate::Impl::demote_all_but(Shard& shard, std::size_t kept) {
+  while (shard.idle.size() > kept) {
+    KeyState& state = shard.idle.front();
+    const HashedKey key(state.key.text());
+    shard.idle.pop_front();
+    shard.marks.put(key, state.durable);
     shard.states.erase(shard.states.find(key));
   }
 }
@@ -89,6 +120,7 @@ void Gate::Impl::unpin(Shard& shard, KeyState& state) {
     return;
   }
   shard.idle.push_back(state);
+  demote_all_but(shard, max_warm_per_shard_);
 }
 
 base::Result<Ticket> Gate::Impl::decide_locked(Shard& shard, KeyState& state, const Claim& claim,

@@ -9,11 +9,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "fencing/gate.h"
+#include "fencing/hashed_key.h"
+#include "fencing/idle_marks.h"
 #include "fencing/key_state.h"
 
 namespace fenceline::fencing {
@@ -24,25 +25,18 @@ inline constexpr std::size_t kShards = 64;
 /// Work to do once no lock is held: ledger calls and callbacks.
 using Afterwards = std::vector<std::function<void()>>;
 
-/// A key with its hash, which is computed once for shard and table.
-struct HashedKey {
-  explicit HashedKey(std::string_view key) : text(key), hash(std::hash<std::string_view>{}(key)) {}
-  std::string_view text;
-  std::size_t hash;
-  friend bool operator==(const HashedKey& left, const HashedKey& right) {
-    return left.hash == right.hash && left.text == right.text;
-  }
-};
-struct HashOfKey {
-  std::size_t operator()(const HashedKey& key) const { return key.hash; }
-};
-
-/// The keys of one hash range and the mutex that guards them.
+/// The keys of one hash range and the mutex that guards them. A key has a state, or an idle mark,
+/// or neither; never both.
 struct Shard {
   std::mutex mutex;
   /// The text of a key is that of its state.
   std::unordered_map<HashedKey, std::unique_ptr<KeyState>, HashOfKey> states;
-  boost::intrusive::list<KeyState> idle;  ///< Forgettable states, the longest idle first.
+  /// Loaded and forgettable states, the longest idle first.
+  boost::intrusive::list<KeyState> idle;
+  /// The marks of keys that are idle for longer than those.
+  IdleMarks marks;
+
+  [[nodiscard]] std::size_t keys() const { return states.size() + marks.size(); }
 };
 
 class Gate::Impl {
@@ -54,6 +48,9 @@ class Gate::Impl {
   std::array<Shard, kShards>& shards() { return shards_; }
 
   // The methods below expect the shard's mutex to be held.
+
+  /// The state of `key`, made from its idle mark if it has one; null if the key is not in memory.
+  KeyState* find(Shard& shard, const base::FenceKey& key, const HashedKey& hashed);
 
   /// The state of `key`, created if needed; null if the shard is full of keys in use.
   KeyState* find_or_create(Shard& shard, const base::FenceKey& key, const HashedKey& hashed);
@@ -87,11 +84,16 @@ class Gate::Impl {
   std::uint64_t next_id();
 
  private:
-  void forget_idle(Shard& shard);
+  static KeyState* add_state(Shard& shard, const base::FenceKey& key, const HashedKey& hashed);
+  /// Makes room for one more key, if idle ones can be forgotten for it.
+  void forget_idle(Shard& shard) const;
+  /// Leaves so many of the idle states; the others become idle marks.
+  static void demote_all_but(Shard& shard, std::size_t kept);
 
   Gate& gate_;
   Ledger& ledger_;
   std::size_t max_keys_per_shard_;
+  std::size_t max_warm_per_shard_;
   std::atomic<std::uint64_t> last_id_ = 0;
   std::array<Shard, kShards> shards_;
 };
