@@ -91,7 +91,8 @@ enum class Announce : std::uint8_t { kYes, kNo };
 struct GateOptions {
   /// Keys kept in memory when idle; others cost one point lookup in the ledger.
   std::size_t max_cached_keys = 1U << 20U;
-  /// Those of them that are ready for use, about 450 bytes each; the other idle ones are packed.
+  /// Idle keys whose state is kept ready, about 450 bytes each; of the other idle ones only the
+  /// mark is kept, packed.
   std::size_t max_warm_keys = 1U << 14U;
 };
 

@@ -25,7 +25,7 @@ class MarkArena {
   static constexpr unsigned kOffsetBits = 14;
   static constexpr std::size_t kSegmentBytes = std::size_t{1} << kOffsetBits;
   static constexpr std::size_t kMaxSegments = std::size_t{1} << 16U;
-  static constexpr unsigned kPositionBits = 30;
+  static constexpr unsigned kPositionBits = kOffsetBits + 16;
 
   explicit MarkArena(std::size_t max_segments = kMaxSegments) : max_segments_(max_segments) {}
 
