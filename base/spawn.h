@@ -47,6 +47,7 @@ template <typename Done>
 RootCoroutine run_as_root(Awaitable<void> work, Done done) {
   std::exception_ptr thrown;
   try {
+    // NOLINTNEXTLINE(bugprone-use-after-move): it is moved once.
     co_await std::move(work);
   } catch (...) {
     thrown = std::current_exception();
