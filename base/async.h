@@ -37,7 +37,6 @@ class CallbackWait {
     auto pending = std::make_shared<Pending>(Resumption(waiting), &value_);
     start_(Done<T>([pending = std::move(pending)](T value) {
       boost::asio::post(pending->context(), [pending, value = std::move(value)]() mutable {
-        pending->work.reset();
         pending->into->emplace(std::move(value));
         pending->resumption.resume();
       });
@@ -53,7 +52,9 @@ class CallbackWait {
     [[nodiscard]] boost::asio::io_context& context() const { return resumption.context(); }
 
     Resumption resumption;
-    boost::asio::executor_work_guard<Executor> work;  ///< The loop waits for the callback too.
+    /// Until whoever calls back has let go: the loop must not end, and its io_context with it,
+    /// while another thread is still inside `post`.
+    boost::asio::executor_work_guard<Executor> work;
     std::optional<T>* into;
   };
 
@@ -68,7 +69,8 @@ class CallbackWait {
 /// Failure: none of its own; if `done` is never called the coroutine never goes on, so whoever
 /// takes the callback keeps a deadline. If `done` is dropped uncalled the coroutine, and whoever
 /// awaits it, is destroyed.
-/// Ownership: `start` is moved in; `done` keeps the io_context busy until it is called or dropped.
+/// Ownership: `start` is moved in; the io_context stays busy until every copy of `done` is dropped,
+/// so drop it after the call.
 template <typename T, typename Start>
 Awaitable<T> from_callback(Start start) {
   CallbackWait<T, Start> wait(start);

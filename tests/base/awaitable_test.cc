@@ -182,7 +182,10 @@ TEST_F(AwaitableTest, ACallbackFromAnotherThreadGoesOnHere) {
   start(wait_for_callback(&done, &text, Witness(gone)));
   io_.poll();
   ASSERT_TRUE(done);
-  std::thread other([&done] { (*done)("from there"); });
+  std::thread other([done = std::exchange(done, {})]() mutable {
+    (*done)("from there");
+    done.reset();
+  });
   io_.run();
   other.join();
   EXPECT_EQ(text, "from there");
@@ -201,6 +204,30 @@ TEST_F(AwaitableTest, ADroppedCallbackDestroysTheWaitingChainOnItsThread) {
   io_.poll();
   EXPECT_TRUE(gone);
   EXPECT_FALSE(ended_);
+}
+
+/// The loop must not end, and be destroyed, while the other thread is still handing over: seen as
+/// a data race by TSan when the loop stopped waiting with the call instead of after it.
+TEST(AwaitableEndTest, TheLoopOutlivesTheThreadThatCallsBack) {
+  for (int round = 0; round < 200; ++round) {
+    std::string text;
+    bool gone = false;
+    std::thread other;
+    {
+      boost::asio::io_context io(1);
+      std::optional<Done<std::string>> done;
+      spawn(io, wait_for_callback(&done, &text, Witness(gone)), [](const std::exception_ptr&) {});
+      io.poll();
+      ASSERT_TRUE(done);
+      other = std::thread([done = std::exchange(done, {})]() mutable {
+        (*done)("there");
+        done.reset();
+      });
+      io.run();
+    }
+    EXPECT_EQ(text, "there");
+    other.join();
+  }
 }
 
 Awaitable<void> call_back_at_once(std::string* into) {
