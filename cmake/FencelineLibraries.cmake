@@ -18,7 +18,7 @@ target_compile_definitions(fenceline_asio INTERFACE
   BOOST_ASIO_SEPARATE_COMPILATION
   BOOST_BEAST_SEPARATE_COMPILATION
   BOOST_ASIO_NO_DEPRECATED
-  # How many frames of nested coroutines each thread keeps for the next request.
+  # How many operations each thread keeps the memory of for the next request.
   BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE=16
   # Only C++20 coroutines: keeps Boost.Coroutine and Boost.Context out of headers and link.
   BOOST_ASIO_DISABLE_BOOST_COROUTINE

@@ -22,11 +22,12 @@ constexpr std::size_t kHeadSlackBytes = 1024;
 Awaitable<Result<bool>> Session::receive_head() {
   // With one busy connection there is nobody to let run, and the detour would cost a system call.
   const bool others_are_busy = std::exchange(shared_.last_served, this) != this;
-  const bool between_requests = !first_ && buffer_.empty();
-  bool head_is_timed = start_request();
-  if (between_requests && others_are_busy) {
+  if (!first_ && buffer_.empty() && others_are_busy) {
+    idle_ = true;  // A reload or a stop meanwhile finds it between two requests, as it is.
     co_await transport_->let_others_run();
+    idle_ = false;
   }
+  bool head_is_timed = start_request();
   while (true) {
     const Result<bool> parsed = parse_buffered_head();
     if (!parsed || *parsed) {
