@@ -14,7 +14,7 @@ namespace fenceline::proxy {
 /// (428). Pure; fills `exchange` in as far as it gets, so that a refusal can say what is known.
 ///
 /// On an observing route (`enforce: false`) a bad or missing token is a refusal like any other:
-/// `must_enforce` says whether it counts.
+/// whether it counts is decided by who calls this.
 base::Result<void> check_arrival(const RouteTable& routes,
                                  std::span<const std::string> token_fields, Exchange& exchange);
 
