@@ -3,15 +3,21 @@
 // What stands behind a route. A backend decides nothing about tokens (design, 8): the pipeline
 // calls `read` and `stage`, then `commit`, at the moments the protocol gives.
 
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/async.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/http.h"
 #include "base/stamp.h"
+#include "base/timer_wheel.h"
+#include "base/token.h"
 
 namespace fenceline::backends {
 
@@ -26,10 +32,23 @@ enum class Guarantee : std::uint8_t {
 /// `none`, `detect`, `bounded` or `strict`.
 std::string_view to_string(Guarantee guarantee);
 
+/// What a backend guarantees for one kind of write: "PUT", "DELETE", "POST".
+struct OperationGuarantee {
+  std::string operation;
+  Guarantee guarantee = Guarantee::kNone;
+  std::string how;  ///< A sentence for the operator: by which means, or why not more.
+};
+
 /// What a backend can do, from a probe where it is somebody else's server.
 struct Capabilities {
   Guarantee guarantee = Guarantee::kNone;
   std::string assumption;  ///< One sentence for the operator; empty when strict.
+  /// Only where the kinds of writes differ; `guarantee` is then the weakest of them.
+  std::vector<OperationGuarantee> operations = {};
+  /// How long after its connection was closed a write of unknown outcome may still take effect;
+  /// nothing: only an operator can tell (`settle: manual`). Used for writes with an intent that
+  /// cannot be revoked.
+  std::optional<base::Milliseconds> settle_after = {};
 };
 
 /// One request for one resource. Plain data; lives until the request has been answered.
@@ -40,6 +59,23 @@ struct ResourceRequest {
   std::string_view name;
   /// True if the client's path ended in `/`: a directory is meant, never a file.
   bool names_directory = false;
+  /// What the wildcards of the route's pattern took from the path, decoded, one value a name.
+  std::span<const std::string> part_names = {};
+  std::span<const std::string_view> part_values = {};
+  std::string_view peer = {};  ///< "address:port" of the client.
+  /// The time-outs of the core that runs the request. Null only where a test drives a backend that
+  /// waits for nobody.
+  base::TimerWheel* timers = nullptr;
+};
+
+/// What must be on record, durably, before a write is committed whose effect may come after this
+/// process has ended (model d2, d3, d6).
+struct WriteIntent {
+  /// What `Backend::revoke` needs to find the write again; visible ASCII, at most 2 KiB.
+  std::string data;
+  /// True: it stands for all writes of one token with the same data, so a holder that writes again
+  /// and again pays once. False: for this write alone.
+  bool shared = false;
 };
 
 /// A write that has no visible effect yet. Destroying it uncommitted leaves no trace.
@@ -56,11 +92,17 @@ class StagedWrite {
   /// of this backend on the same resource. Call at most once.
   /// Success: the effect is durable; the answer for the client.
   /// Failure: `applied` is `kNo` when nothing changed (`kPreconditionFailed`, `kNotFound`,
-  /// `kNameConflict`, `kForbiddenName`, `kInsufficientStorage`, `kStorageFailed`), `kUnknown` when
-  /// the effect may or may not last (`kStorageFailed`, `kUpstreamFailed`, `kUpstreamTimeout`).
-  /// Concurrency: runs on the caller's core, but may work on another thread. The caller keeps this
-  /// object alive until the outcome is there; there is no cancelling.
+  /// `kNameConflict`, `kForbiddenName`, `kInsufficientStorage`, `kStorageFailed`,
+  /// `kMalformedRequest`, `kUpstreamFailed`; `kStaleToken` from a store that keeps marks itself,
+  /// with `Error::store_mark`, and from one where somebody newer has revoked the write), `kUnknown`
+  /// when the effect may or may not last, or may still come (`kStorageFailed`, `kUpstreamFailed`,
+  /// `kUpstreamTimeout`). Concurrency: runs on the caller's core, but may work on another thread.
+  /// The caller keeps this object alive until the outcome is there; there is no cancelling.
   virtual base::Awaitable<base::Result<base::Reply>> commit() = 0;
+
+  /// What has to be on record before `commit` is called; nothing for a write that cannot outlive
+  /// this process. Constant for one staged write.
+  [[nodiscard]] virtual std::optional<WriteIntent> intent() const { return std::nullopt; }
 };
 
 /// One store behind a route. Used by all cores at once.
@@ -71,7 +113,8 @@ class Backend {
   Backend& operator=(const Backend&) = delete;
   virtual ~Backend() = default;
 
-  /// What it can guarantee. Constant after construction. Thread-safe.
+  /// What it can guarantee. Thread-safe. Constant after construction, but for somebody else's
+  /// server that was probed again.
   [[nodiscard]] virtual Capabilities capabilities() const = 0;
 
   /// True if `method` reads, false if it writes. Unknown methods are writes. Pure.
@@ -88,6 +131,32 @@ class Backend {
   /// `kStorageFailed`, and those of an upstream; `applied` is `kNo`.
   /// Concurrency: thread-safe; `request` must outlive the call.
   virtual base::Awaitable<base::Result<base::Reply>> read(ResourceRequest request) = 0;
+
+  /// The read of a request that carries a token, called when its permit is held. A store that keeps
+  /// marks itself raises the one of `stamp.key` to `stamp.token` in the same step, durably.
+  /// Failure: as `read`; `kStaleToken` as `StagedWrite::commit`.
+  virtual base::Awaitable<base::Result<base::Reply>> fenced_read(ResourceRequest request,
+                                                                 base::Stamp /*stamp*/) {
+    return read(request);
+  }
+
+  /// Makes sure that a write of an older token whose outcome is unknown takes no effect any more.
+  /// Does: `data` is that of its `WriteIntent`, perhaps from before a restart. Called while a newer
+  /// permit of the same key is held, so no older write begins meanwhile. Idempotent.
+  /// Success: true: from now on it takes no effect (perhaps it has had it). False: this store has
+  /// no means to tell; `Capabilities::settle_after` decides. Failure: `kUpstreamFailed`,
+  /// `kUpstreamTimeout`: not known yet, try again later.
+  virtual base::Awaitable<base::Result<bool>> revoke(std::string_view /*data*/,
+                                                     base::TimerWheel& /*timers*/) {
+    return base::Awaitable<base::Result<bool>>::ready(false);
+  }
+
+  /// Sets the mark that the store itself keeps for `key` to `to` (none: forgets it), after an
+  /// operator's reset in the ledger. Nothing to do for a store that keeps none.
+  /// Success: durable. Failure: `kStorageFailed`; the mark is as it was.
+  virtual base::Awaitable<base::Result<void>> reset_mark(std::string /*key*/, base::Token /*to*/) {
+    return base::Awaitable<base::Result<void>>::ready({});
+  }
 
   /// Takes a write's body to where nobody sees it.
   /// Does: reads `body` to its end; holds no lock meanwhile, so a stalled upload blocks nobody.

@@ -74,6 +74,9 @@ struct Error {
   Applied applied = Applied::kNo;
   /// Response fields that belong to this error, such as `Content-Range` on 416.
   std::vector<std::pair<std::string, std::string>> fields = {};
+  /// Only with `kStaleToken` from a store that keeps marks itself: the mark it has, so that the
+  /// gate learns it. 0: none.
+  std::int64_t store_mark = 0;
 };
 
 template <typename T>

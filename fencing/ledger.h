@@ -21,6 +21,16 @@ struct KeyedMark {
   Mark mark;
 };
 
+/// A writer on record (design, 7): a write that may take effect after this process has ended.
+struct Intent {
+  std::string key;
+  base::Token token;
+  std::string route;  ///< The name of the route whose backend can revoke it.
+  std::string data;   ///< For that backend; visible ASCII, at most 2 KiB.
+
+  friend bool operator==(const Intent&, const Intent&) = default;
+};
+
 /// The durable table of marks (design, 7). Marks are never deleted and never expire: a forgotten
 /// mark is an open gate. They go up, except by `reset`.
 class Ledger {

@@ -30,7 +30,13 @@ struct Exchange {
   [[nodiscard]] bool claims() const { return token.exists() && key.has_value(); }
 
   [[nodiscard]] backends::ResourceRequest resource() const {
-    return {request.head, captures.resource_name, target.segments.trailing_slash()};
+    return {.head = request.head,
+            .name = captures.resource_name,
+            .names_directory = target.segments.trailing_slash(),
+            .part_names = route->pattern.capture_names(),
+            .part_values = {captures.values.data(), captures.values.size()},
+            .peer = request.peer,
+            .timers = &request.timers};
   }
 };
 
