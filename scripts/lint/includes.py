@@ -24,7 +24,7 @@ BEAST = "boost/beast"
 
 # Included from outside (prefix): the rooms that may do so, and whether a header may.
 LIBRARIES = {
-    "sqlite3.h": ({"fencing", "backends", "tests"}, True),
+    "sqlite3.h": ({"base", "fencing", "backends", "tests"}, True),
     "yaml-cpp/": ({"config", "tests"}, True),
     "CLI/": ({"proxy"}, False),
     "spdlog/": ({"base"}, False),

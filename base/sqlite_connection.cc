@@ -1,4 +1,4 @@
-#include "fencing/sqlite_connection.h"
+#include "base/sqlite_connection.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-namespace fenceline::fencing {
+namespace fenceline::base {
 namespace {
 
 bool is_full(int errno_value) {
@@ -156,4 +156,4 @@ SqliteResult<SqliteStatement> SqliteConnection::prepare(std::string_view sql) {
   return SqliteStatement(statement);
 }
 
-}  // namespace fenceline::fencing
+}  // namespace fenceline::base
