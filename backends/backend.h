@@ -62,6 +62,9 @@ struct ResourceRequest {
   /// What the wildcards of the route's pattern took from the path, decoded, one value a name.
   std::span<const std::string> part_names = {};
   std::span<const std::string_view> part_values = {};
+  /// What came with a read whose method has content (a POST that reads, SEARCH, REPORT). Null where
+  /// nothing is to be read; `stage` takes its body apart from this.
+  base::BodySource* body = nullptr;
   std::string_view peer = {};  ///< "address:port" of the client.
   /// The time-outs of the core that runs the request. Null only where a test drives a backend that
   /// waits for nobody.
@@ -92,12 +95,13 @@ class StagedWrite {
   /// of this backend on the same resource. Call at most once.
   /// Success: the effect is durable; the answer for the client.
   /// Failure: `applied` is `kNo` when nothing changed (`kPreconditionFailed`, `kNotFound`,
-  /// `kNameConflict`, `kForbiddenName`, `kInsufficientStorage`, `kStorageFailed`,
-  /// `kMalformedRequest`, `kUpstreamFailed`; `kStaleToken` from a store that keeps marks itself,
-  /// with `Error::store_mark`, and from one where somebody newer has revoked the write), `kUnknown`
-  /// when the effect may or may not last, or may still come (`kStorageFailed`, `kUpstreamFailed`,
-  /// `kUpstreamTimeout`). Concurrency: runs on the caller's core, but may work on another thread.
-  /// The caller keeps this object alive until the outcome is there; there is no cancelling.
+  /// `kNameConflict`, `kConstraintFailed`, `kForbiddenName`, `kInsufficientStorage`,
+  /// `kStorageFailed`, `kOverloaded`, `kMalformedRequest`, `kUpstreamFailed`; `kStaleToken` from a
+  /// store that keeps marks itself, with `Error::store_mark`, and from one where somebody newer has
+  /// revoked the write), `kUnknown` when the effect may or may not last, or may still come
+  /// (`kStorageFailed`, `kUpstreamFailed`, `kUpstreamTimeout`). Concurrency: runs on the caller's
+  /// core, but may work on another thread. The caller keeps this object alive until the outcome is
+  /// there; there is no cancelling.
   virtual base::Awaitable<base::Result<base::Reply>> commit() = 0;
 
   /// What has to be on record before `commit` is called; nothing for a write that cannot outlive

@@ -30,6 +30,7 @@ constexpr std::array kRows = {
     Row{kNotFound, "not-found", Source::kClient, Retry::kNever},
     Row{kMethodNotAllowed, "method-not-allowed", Source::kClient, Retry::kNever},
     Row{kNameConflict, "name-conflict", Source::kClient, Retry::kNever},
+    Row{kConstraintFailed, "constraint-failed", Source::kClient, Retry::kNever},
     Row{kForbiddenName, "forbidden-name", Source::kClient, Retry::kNever},
     Row{kRangeNotSatisfiable, "range-not-satisfiable", Source::kClient, Retry::kNever},
     Row{kLengthRequired, "length-required", Source::kClient, Retry::kNever},

@@ -26,6 +26,7 @@ enum class ErrorKind : std::uint8_t {
   kNotFound,             ///< No route, or no such resource.
   kMethodNotAllowed,     ///< The route does not take this method.
   kNameConflict,         ///< The name is a directory, or a part of its path is a file.
+  kConstraintFailed,     ///< A rule of the store's schema refuses the data (SQL constraints).
   kForbiddenName,        ///< The name reaches a symlink or another file system.
   kRangeNotSatisfiable,  ///< `Range` lies outside the content (RFC 9110, 14.4).
   kLengthRequired,       ///< No usable body length.

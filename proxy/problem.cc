@@ -31,6 +31,7 @@ constexpr std::array kRows = {
     Row{kNotFound, 404, "Not found"},
     Row{kMethodNotAllowed, 405, "The method is not allowed here"},
     Row{kNameConflict, 409, "The name conflicts with an existing one"},
+    Row{kConstraintFailed, 409, "A constraint of the database failed"},
     Row{kForbiddenName, 403, "The name is forbidden"},
     Row{kRangeNotSatisfiable, 416, "The range cannot be satisfied"},
     Row{kLengthRequired, 411, "A body length is required"},
