@@ -6,7 +6,7 @@ namespace fenceline::config {
 
 bool Route::takes_writes() const {
   return std::ranges::any_of(
-      methods, [](const std::string& method) { return method != "GET" && method != "HEAD"; });
+      methods, [this](const std::string& method) { return is_write(backend, method); });
 }
 
 std::string_view to_string(Guarantee guarantee) {

@@ -9,10 +9,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "base/clock.h"
+#include "config/backend_config.h"
 #include "config/endpoint.h"
 #include "config/fence_template.h"
 #include "config/pattern.h"
@@ -23,6 +23,9 @@ namespace fenceline::config {
 inline constexpr std::uint64_t kKiB = 1024;
 inline constexpr std::uint64_t kMiB = 1024 * kKiB;
 inline constexpr std::uint64_t kGiB = 1024 * kMiB;
+
+/// A body that becomes a value of a database is held in memory.
+inline constexpr std::uint64_t kSqliteBodyBytes = 16 * kMiB;
 
 /// A certificate and its key, both PEM files. The certificate file may hold a chain, leaf first.
 struct Tls {
@@ -116,24 +119,13 @@ enum class Writes : std::uint8_t {
 /// How far the fence of a route holds (design, 4), weakest first.
 enum class Guarantee : std::uint8_t { kNone, kDetect, kBounded, kStrict };
 
-/// Whether the files backend makes an effect durable before it is answered. `kNone` is fast and
-/// loses the newest files in a power cut; the fence itself stays durable.
-enum class Sync : std::uint8_t { kFull, kNone };
-
-/// A directory of files. `root` is made if it does not exist.
-struct FilesBackend {
-  std::string root;
-  Sync sync = Sync::kFull;
-};
-
-using BackendConfig = std::variant<FilesBackend>;
-
 /// Where the parts of a route stand in the file, for problems that are found later.
 struct RoutePlaces {
   Place route;
   Place name;
   Place match;
-  Place backend;  ///< The files root.
+  Place backend;  ///< The files root, the database or the upstream.
+  Place commit;   ///< `http.commit`; the backend where it is not in the file.
   Place require;
   Place body_limit;
 };
@@ -146,8 +138,7 @@ struct Route {
   Pattern match;
   /// How the fence key is made. Default: one fence per resource, `<name>/<resource name>`.
   FenceTemplate fence;
-  /// Methods that are let through, upper case. Default: all that the backend has. `GET` brings
-  /// `HEAD` along.
+  /// Methods that are let through. Default: all that the backend has. `GET` brings `HEAD` along.
   std::vector<std::string> methods;
   Writes writes = Writes::kRequired;
   /// False: observe only. Everything is decided, logged and counted, and let pass.
@@ -157,7 +148,7 @@ struct Route {
   std::int64_t max_jump = 0;
   /// The server refuses to start if the route cannot give at least this.
   std::optional<Guarantee> require;
-  /// One request body; above: 413.
+  /// One request body; above: 413. Default on sqlite routes: `kSqliteBodyBytes`.
   std::uint64_t body_limit_bytes = 1 * kGiB;
   /// As in `Timeouts`, whose values are the defaults.
   base::Milliseconds body_timeout{0};
