@@ -6,6 +6,11 @@
 
 namespace fenceline::base {
 
+/// True for 0-9, a-f and A-F.
+constexpr bool is_hex_digit(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
 /// Appends `value` in decimal. For the path of every request, where fmt costs ten times as much.
 void append_decimal(std::string& out, std::int64_t value);
 void append_decimal(std::string& out, std::uint64_t value);

@@ -12,7 +12,9 @@
 #include <utility>
 
 #include "base/asio_await.h"
-#include "proxy/tcp_socket.h"
+#include "base/net/tcp_socket.h"
+#include "base/net/unsent_pieces.h"
+#include "proxy/transport_error.h"
 
 namespace fenceline::proxy {
 namespace {
@@ -21,6 +23,10 @@ namespace asio = boost::asio;
 using base::Awaitable;
 using base::kAwait;
 using base::Result;
+using base::net::adopt_socket;
+using base::net::close_with_reset;
+using base::net::TcpSocket;
+using Unsent = base::net::UnsentPieces<Transport::kMaxPieces>;
 using boost::system::error_code;
 
 // One large file to one fast client must not keep the core from all others.
@@ -29,44 +35,6 @@ constexpr std::uint64_t kSendFileSliceBytes = std::uint64_t{2} * 1024 * 1024;
 error_code last_error() { return {errno, boost::system::system_category()}; }
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK; }
-
-/// The pieces that are not sent yet, as sendmsg(2) takes them.
-class Unsent {
- public:
-  explicit Unsent(std::span<const std::string_view> pieces) {
-    for (const std::string_view piece : pieces.first(std::min(pieces.size(), vectors_.size()))) {
-      if (!piece.empty()) {
-        // sendmsg reads only; iovec is not const because readv shares it.
-        vectors_.at(end_++) = {const_cast<char*>(piece.data()), piece.size()};
-      }
-    }
-  }
-
-  [[nodiscard]] bool empty() const { return begin_ == end_; }
-
-  ssize_t send(int fd, int flags) {
-    msghdr message{};
-    message.msg_iov = &vectors_.at(begin_);
-    message.msg_iovlen = end_ - begin_;
-    return ::sendmsg(fd, &message, flags);
-  }
-
-  void drop(std::size_t bytes) {
-    while (begin_ < end_ && bytes >= vectors_.at(begin_).iov_len) {
-      bytes -= vectors_.at(begin_++).iov_len;
-    }
-    if (begin_ < end_) {
-      iovec& first = vectors_.at(begin_);
-      first.iov_base = static_cast<char*>(first.iov_base) + bytes;
-      first.iov_len -= bytes;
-    }
-  }
-
- private:
-  std::array<iovec, Transport::kMaxPieces> vectors_{};
-  std::size_t begin_ = 0;
-  std::size_t end_ = 0;
-};
 
 class PlainTransport final : public Transport {
  public:

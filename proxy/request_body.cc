@@ -9,6 +9,7 @@ namespace {
 
 using base::Awaitable;
 using base::Result;
+using base::net::BodyStep;
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::size_t kGrowth = 4;

@@ -5,12 +5,16 @@
 #include <string>
 #include <utility>
 
-#include "proxy/chunked_decoder.h"
+#include "base/net/chunked_decoder.h"
 #include "proxy/framing_rules.h"
 #include "proxy/head_scanner.h"
 #include "proxy/head_splitter.h"
 
 namespace fenceline::proxy {
+
+using base::net::BodyStep;
+using base::net::ChunkedDecoder;
+
 class RequestParser::Impl {
  public:
   explicit Impl(HeadLimits limits) : limits_(limits), scanner_(limits) {}

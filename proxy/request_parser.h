@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/http.h"
+#include "base/net/chunked_decoder.h"
 
 namespace fenceline::proxy {
 
@@ -17,19 +18,12 @@ struct HeadLimits {
   std::size_t max_fields = 100;             ///< Above: `kHeadTooLarge`.
 };
 
-/// One step through a body.
-struct BodyStep {
-  std::size_t consumed_bytes = 0;  ///< Drop so many bytes from the front of the buffer.
-  std::string_view piece;          ///< Body bytes, a view into the buffer; may be empty.
-  bool finished = false;           ///< The body, and its trailers, are complete.
-};
-
 /// Strict HTTP/1.x request parser, fed from the caller's buffer: a scanner that refuses whatever
 /// could be read in two ways (`proxy/head_scanner.h`), a splitter (`proxy/head_splitter.h`), the
 /// rules of the fields (`proxy/framing_rules.h`) and a decoder for chunks
-/// (`proxy/chunked_decoder.h`). Our own and not Beast's, which is lenient where it must not be and
-/// takes ten times the instructions; the tests compare the two. One per connection, used for one
-/// request after the other; allocates nothing per request in the steady state. Not thread-safe.
+/// (`base/net/chunked_decoder.h`). Our own and not Beast's, which is lenient where it must not be
+/// and takes ten times the instructions; the tests compare the two. One per connection, used for
+/// one request after the other; allocates nothing per request in the steady state. Not thread-safe.
 class RequestParser {
  public:
   explicit RequestParser(HeadLimits limits);
@@ -60,7 +54,7 @@ class RequestParser {
   /// dropped). Nothing consumed and no piece: more bytes are needed.
   /// Failure: `kMalformedRequest`: chunk framing broken, extensions and trailers above 4 KiB
   /// together, a chunk-size above 2^63-1. Every later call fails the same way.
-  base::Result<BodyStep> parse_body(std::string_view buffered);
+  base::Result<base::net::BodyStep> parse_body(std::string_view buffered);
 
   /// Ready for the next request of the connection.
   void reset();

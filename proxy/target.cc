@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/digits.h"
 #include "base/fence_key.h"
 #include "proxy/uri_syntax.h"
 
@@ -112,7 +113,8 @@ base::Result<std::string> percent_decode(std::string_view text, std::string_view
       decoded += text[i];
       continue;
     }
-    if (i + 2 >= text.size() || !is_hex_digit(text[i + 1]) || !is_hex_digit(text[i + 2])) {
+    if (i + 2 >= text.size() || !base::is_hex_digit(text[i + 1]) ||
+        !base::is_hex_digit(text[i + 2])) {
       return refuse(
           fmt::format("The {} has a `%` that two hexadecimal digits do not follow, at "
                       "offset {}. Send a percent sign as `%25`.",

@@ -14,8 +14,9 @@
 #include <vector>
 
 #include "base/asio_await.h"
-#include "proxy/tcp_socket.h"
+#include "base/net/tcp_socket.h"
 #include "proxy/tls_context.h"
+#include "proxy/transport_error.h"
 
 namespace fenceline::proxy {
 namespace {
@@ -23,6 +24,9 @@ namespace {
 namespace asio = boost::asio;
 using base::Awaitable;
 using base::Result;
+using base::net::adopt_socket;
+using base::net::close_with_reset;
+using base::net::TcpSocket;
 using boost::system::error_code;
 
 constexpr std::uint64_t kFilePieceBytes = std::uint64_t{128} * 1024;

@@ -9,6 +9,8 @@
 #include <string>
 #include <system_error>
 
+#include "base/digits.h"
+
 namespace fenceline::proxy {
 namespace {
 
@@ -38,8 +40,8 @@ std::size_t find_foreign(std::string_view text, const std::array<bool, 256>& tab
     if (table[static_cast<std::uint8_t>(text[i])]) {
       continue;
     }
-    if (text[i] != '%' || i + 2 >= text.size() || !is_hex_digit(text[i + 1]) ||
-        !is_hex_digit(text[i + 2])) {
+    if (text[i] != '%' || i + 2 >= text.size() || !base::is_hex_digit(text[i + 1]) ||
+        !base::is_hex_digit(text[i + 2])) {
       return i;
     }
     i += 2;
@@ -48,10 +50,6 @@ std::size_t find_foreign(std::string_view text, const std::array<bool, 256>& tab
 }
 
 }  // namespace
-
-bool is_hex_digit(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
 
 std::size_t find_foreign_byte(std::string_view target) {
   return find_foreign(target, kTargetTable);

@@ -7,9 +7,6 @@
 
 namespace fenceline::proxy {
 
-/// True for 0-9, a-f and A-F.
-bool is_hex_digit(char c);
-
 /// The offset of the first byte of `target` that RFC 3986 allows neither in a path (`pchar`, `/`)
 /// nor in a query (`?`), and that does not begin a whole percent-encoding; `npos` if there is none.
 /// Pure.

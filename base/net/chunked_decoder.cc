@@ -1,13 +1,13 @@
-#include "proxy/chunked_decoder.h"
+#include "base/net/chunked_decoder.h"
 
 #include <algorithm>
 #include <limits>
 #include <string>
 
+#include "base/digits.h"
 #include "base/field_syntax.h"
-#include "proxy/uri_syntax.h"
 
-namespace fenceline::proxy {
+namespace fenceline::base::net {
 namespace {
 
 constexpr std::size_t kMaxDroppedBytes = 4096;
@@ -28,7 +28,7 @@ std::uint64_t hex_value(char c) {
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-bool is_value_char(char c) { return base::is_field_value(std::string_view(&c, 1)); }
+bool is_value_char(char c) { return is_field_value(std::string_view(&c, 1)); }
 
 }  // namespace
 
@@ -68,7 +68,7 @@ std::string_view ChunkedDecoder::take_trailer(char c) {
       return "A trailer value has a control byte.";
     }
   } else {
-    if (!base::is_token_char(c)) {
+    if (!is_token_char(c)) {
       return "A trailer line is not `name: value`, or is folded.";
     }
     state_ = State::kTrailerName;
@@ -125,7 +125,7 @@ std::string_view ChunkedDecoder::take(char c) {
   return problem_;
 }
 
-base::Result<BodyStep> ChunkedDecoder::next(std::string_view buffered) {
+Result<BodyStep> ChunkedDecoder::next(std::string_view buffered) {
   BodyStep step;
   while (state_ != State::kBroken && state_ != State::kDone &&
          step.consumed_bytes < buffered.size()) {
@@ -145,10 +145,10 @@ base::Result<BodyStep> ChunkedDecoder::next(std::string_view buffered) {
     ++step.consumed_bytes;
   }
   if (state_ == State::kBroken) {
-    return base::fail(base::ErrorKind::kMalformedRequest, std::string(problem_));
+    return fail(ErrorKind::kMalformedRequest, std::string(problem_));
   }
   step.finished = state_ == State::kDone;
   return step;
 }
 
-}  // namespace fenceline::proxy
+}  // namespace fenceline::base::net

@@ -1,4 +1,4 @@
-#include "proxy/chunked_decoder.h"
+#include "base/net/chunked_decoder.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace fenceline::proxy {
+namespace fenceline::base::net {
 namespace {
 
 using namespace std::string_literals;
@@ -29,7 +29,7 @@ Decoded decode(std::string_view raw, std::size_t piece_bytes) {
     while (!rest.empty() && !decoder.finished()) {
       const auto step = decoder.next(rest);
       if (!step) {
-        EXPECT_EQ(step.error().kind, base::ErrorKind::kMalformedRequest);
+        EXPECT_EQ(step.error().kind, ErrorKind::kMalformedRequest);
         EXPECT_FALSE(step.error().detail.empty());
         EXPECT_EQ(decoder.next("0\r\n\r\n").error().detail, step.error().detail);
         result.failed = true;
@@ -181,4 +181,4 @@ TEST(ChunkedDecoder, ResetStartsANewBody) {
 }
 
 }  // namespace
-}  // namespace fenceline::proxy
+}  // namespace fenceline::base::net

@@ -5,9 +5,15 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "proxy/request_parser.h"
 
-namespace fenceline::proxy {
+namespace fenceline::base::net {
+
+/// One step through a body.
+struct BodyStep {
+  std::size_t consumed_bytes = 0;  ///< Drop so many bytes from the front of the buffer.
+  std::string_view piece;          ///< Body bytes, a view into the buffer; may be empty.
+  bool finished = false;           ///< The body, and its trailers, are complete.
+};
 
 /// Strict decoder for chunked bodies (RFC 9112, 7.1), fed from the caller's buffer.
 ///
@@ -18,9 +24,10 @@ namespace fenceline::proxy {
 /// Not thread-safe; allocates only for errors.
 class ChunkedDecoder {
  public:
-  /// The next step; see `RequestParser::parse_body`. At most one piece of content per call.
+  /// The next step. At most one piece of content per call; nothing consumed and no piece: more
+  /// bytes are needed.
   /// Failure: `kMalformedRequest`; every later call fails the same way.
-  base::Result<BodyStep> next(std::string_view buffered);
+  Result<BodyStep> next(std::string_view buffered);
 
   /// True after the empty line that ends the trailers.
   [[nodiscard]] bool finished() const { return state_ == State::kDone; }
@@ -59,4 +66,4 @@ class ChunkedDecoder {
   std::string_view problem_;       ///< Points to a literal.
 };
 
-}  // namespace fenceline::proxy
+}  // namespace fenceline::base::net
