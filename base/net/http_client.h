@@ -69,9 +69,13 @@ class HttpExchange {
 
   /// Sends the head together with the first bytes of the body. `is_all`: nothing of the body
   /// follows, so with this the message is complete.
-  /// Failure: `kUpstreamFailed`, `kUpstreamTimeout`; `applied` is `kNo` if the message cannot be
-  /// complete at the upstream, else `kUnknown`. An upstream that answers or closes while we send is
-  /// no failure here: see `answered`.
+  /// Success: all of it was sent; or the upstream has answered or closed meanwhile, which is no
+  /// failure here: see `answered`.
+  /// Failure: `kUpstreamTimeout` if nothing moved for `idle`; `kInternal`, and nothing is sent, for
+  /// a head that cannot go out and for bytes that do not fit the declared length: too many, too few
+  /// with `is_all`, or all of them without (then the message would be complete although the caller
+  /// holds back). `applied` is `kNo` if the message cannot be complete at the upstream, else
+  /// `kUnknown`.
   virtual Awaitable<Result<void>> send_head(const OutgoingHead& head, std::string_view body,
                                             bool is_all) = 0;
 
@@ -107,6 +111,7 @@ class HttpExchange {
  protected:
   virtual Awaitable<Result<std::string_view>> read_piece() = 0;
   [[nodiscard]] virtual std::optional<std::uint64_t> body_bytes() const = 0;
+  virtual void limit_idle(Milliseconds limit) = 0;
   friend class ExchangeBody;
 };
 
