@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -28,7 +29,7 @@ struct Intent {
   std::string route;  ///< The name of the route whose backend can revoke it.
   std::string data;   ///< For that backend; visible ASCII, at most 2 KiB.
 
-  friend bool operator==(const Intent&, const Intent&) = default;
+  friend auto operator<=>(const Intent&, const Intent&) = default;
 };
 
 /// The durable table of marks (design, 7). Marks are never deleted and never expire: a forgotten
@@ -77,6 +78,26 @@ class Ledger {
   /// Success: up to `limit` of them, the newest first. Failure and concurrency: as `raise`.
   virtual void resets(const base::FenceKey& key, std::size_t limit,
                       base::Done<base::Result<std::vector<ResetRecord>>> done) = 0;
+
+  /// Puts an intent on record and takes others off, both or neither.
+  /// Does: adds `put`, which is only there once, and drops each of `drop`, which need not be there;
+  /// an intent that is in both is on record afterwards. Calls that were made one after the other
+  /// take effect in that order, together with those of `drop_intents`.
+  /// Success: durable. Failure: as `raise`; nothing else of the call's was done, or it is not known
+  /// and the ledger refuses everything until it is opened again. Concurrency: as `raise`.
+  virtual void put_intent(Intent put, std::vector<Intent> drop,
+                          base::Done<base::Result<void>> done) = 0;
+
+  /// Takes intents off the record.
+  /// Does: drops each of `drop`, all or none; those that are not there are dropped already.
+  /// Success: durable; also for an empty list, when all earlier calls have taken effect. Failure
+  /// and concurrency: as `put_intent`.
+  virtual void drop_intents(std::vector<Intent> drop, base::Done<base::Result<void>> done) = 0;
+
+  /// Lists what is on record.
+  /// Success: every intent, in the order of key (byte by byte), token, route and data. Failure and
+  /// concurrency: as `raise`.
+  virtual void list_intents(base::Done<base::Result<std::vector<Intent>>> done) = 0;
 
   /// Names this set of marks, so that who relies on them notices another ledger in its place.
   /// Does: gives the text that was made at random when the ledger was created; a copy that is

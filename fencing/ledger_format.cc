@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <string_view>
@@ -43,7 +44,22 @@ constexpr std::string_view kResetsTable =
     "  PRIMARY KEY (key, number)\n"
     ") STRICT, WITHOUT ROWID";
 
-constexpr std::int32_t kFormatWithoutResets = 1;
+// Since format 3.
+constexpr std::string_view kIntentsTable =
+    "CREATE TABLE intents (\n"
+    "  key TEXT NOT NULL,\n"
+    "  token INTEGER NOT NULL CHECK (token > 0),\n"
+    "  route TEXT NOT NULL,\n"
+    "  data TEXT NOT NULL,\n"
+    "  PRIMARY KEY (key, token, route, data)\n"
+    ") STRICT, WITHOUT ROWID";
+
+/// The tables that each format has added to the one before it; the first has number 1.
+constexpr std::array<std::string_view, kLedgerFormat> kAdded = {
+    "",  // two tables, see `schema_of`
+    kResetsTable,
+    kIntentsTable,
+};
 
 constexpr std::string_view kReadIdentity = "SELECT group_concat(identity) FROM ledger";
 
@@ -81,18 +97,27 @@ base::Result<std::int32_t> check_maker(SqliteConnection& connection, const std::
         "up to format {}. Start the newer version.",
         path, *format, kLedgerFormat));
   }
-  if (*format < kFormatWithoutResets) {
+  if (*format < 1) {
     return refuse(fmt::format("The ledger {} has the unknown format {}. Restore it from a backup.",
                               path, *format));
   }
   return static_cast<std::int32_t>(*format);
 }
 
+/// The statements of the tables that the formats above `from`, up to `to`, have added, a semicolon
+/// before each.
+std::string added_between(std::int32_t from, std::int32_t to) {
+  std::string statements;
+  for (std::int32_t format = from; format < to; ++format) {
+    statements += ';';
+    statements += kAdded.at(static_cast<std::size_t>(format));
+  }
+  return statements;
+}
+
 /// The statements of all tables, in the order in which they were made.
 std::string schema_of(std::int32_t format) {
-  return format == kFormatWithoutResets
-             ? fmt::format("{};{}", kMarksTable, kIdentityTable)
-             : fmt::format("{};{};{}", kMarksTable, kIdentityTable, kResetsTable);
+  return fmt::format("{};{}", kMarksTable, kIdentityTable) + added_between(1, format);
 }
 
 /// Refuses anything but exactly our tables: a trigger or an index of somebody else's could change
@@ -202,9 +227,8 @@ SqliteResult<void> upgrade_ledger(SqliteConnection& connection, std::int32_t fro
   if (from == kLedgerFormat) {
     return {};
   }
-  static_assert(kLedgerFormat == kFormatWithoutResets + 1, "one step is all there is so far");
-  return connection.run(fmt::format("BEGIN IMMEDIATE; {}; PRAGMA user_version={}; COMMIT;",
-                                    kResetsTable, kLedgerFormat));
+  return connection.run(fmt::format("BEGIN IMMEDIATE{}; PRAGMA user_version={}; COMMIT;",
+                                    added_between(from, kLedgerFormat), kLedgerFormat));
 }
 
 base::Result<LedgerContents> read_ledger_contents(SqliteConnection& connection,

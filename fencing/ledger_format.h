@@ -11,9 +11,9 @@ namespace fenceline::fencing {
 /// `application_id` of a ledger: "FENC".
 inline constexpr std::int32_t kLedgerApplicationId = 0x46454E43;
 
-/// `user_version` of the format that this program reads and writes. 1: marks and identity; 2: also
-/// the audit of resets.
-inline constexpr std::int32_t kLedgerFormat = 2;
+/// `user_version` of the format that this program writes. 1: marks and identity; 2: also the audit
+/// of resets; 3: also intents.
+inline constexpr std::int32_t kLedgerFormat = 3;
 
 /// Page size of a ledger, and so the size of the smallest one.
 inline constexpr std::int32_t kLedgerPageBytes = 4096;

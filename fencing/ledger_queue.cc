@@ -22,7 +22,9 @@ void LedgerBatch::clear() {
   finds.clear();
   scans.clear();
   raises.clear();
+  intents.clear();
   reset_lists.clear();
+  intent_lists.clear();
   resets.clear();
 }
 
@@ -44,6 +46,8 @@ template bool LedgerQueue::append(std::deque<FindRequest>&, FindRequest&);
 template bool LedgerQueue::append(std::deque<ScanRequest>&, ScanRequest&);
 template bool LedgerQueue::append(std::deque<ResetRequest>&, ResetRequest&);
 template bool LedgerQueue::append(std::deque<ResetsRequest>&, ResetsRequest&);
+template bool LedgerQueue::append(std::deque<IntentRequest>&, IntentRequest&);
+template bool LedgerQueue::append(std::deque<IntentsRequest>&, IntentsRequest&);
 
 LedgerQueue::Wake LedgerQueue::take(LedgerBatch& batch, std::size_t max_each,
                                     std::optional<std::chrono::milliseconds> idle_after) {
@@ -60,6 +64,8 @@ LedgerQueue::Wake LedgerQueue::take(LedgerBatch& batch, std::size_t max_each,
   move_oldest(raises_, batch.raises, at_most);
   move_oldest(reset_lists_, batch.reset_lists, at_most);
   move_oldest(resets_, batch.resets, at_most);
+  move_oldest(intents_, batch.intents, at_most);
+  move_oldest(intent_lists_, batch.intent_lists, at_most);
   return closed_ ? Wake::kClosed : Wake::kWork;
 }
 

@@ -48,12 +48,25 @@ struct ResetsRequest {
   base::Done<base::Result<std::vector<ResetRecord>>> done;
 };
 
+/// Of `put_intent` or `drop_intents`: one kind, so that they keep their order.
+struct IntentRequest {
+  std::optional<Intent> put;
+  std::vector<Intent> drop;
+  base::Done<base::Result<void>> done;
+};
+
+struct IntentsRequest {
+  base::Done<base::Result<std::vector<Intent>>> done;
+};
+
 /// Requests that are served together. Reused from round to round, so that it stops allocating.
 struct LedgerBatch {
   std::vector<FindRequest> finds;
   std::vector<ScanRequest> scans;
   std::vector<ResetsRequest> reset_lists;
+  std::vector<IntentsRequest> intent_lists;
   std::vector<RaiseRequest> raises;
+  std::vector<IntentRequest> intents;
   std::vector<ResetRequest> resets;
 
   void clear();
@@ -79,6 +92,8 @@ class LedgerQueue {
   bool push(ScanRequest& request) { return append(scans_, request); }
   bool push(ResetRequest& request) { return append(resets_, request); }
   bool push(ResetsRequest& request) { return append(reset_lists_, request); }
+  bool push(IntentRequest& request) { return append(intents_, request); }
+  bool push(IntentsRequest& request) { return append(intent_lists_, request); }
 
   /// Waits for requests and moves up to `max_each` of each kind into `batch`, oldest first.
   /// `batch` must be empty. Without `idle_after` it waits for ever. One thread only.
@@ -93,7 +108,8 @@ class LedgerQueue {
   bool append(std::deque<Request>& waiting, Request& request);
 
   [[nodiscard]] std::size_t waiting() const {
-    return raises_.size() + finds_.size() + scans_.size() + resets_.size() + reset_lists_.size();
+    return raises_.size() + finds_.size() + scans_.size() + resets_.size() + reset_lists_.size() +
+           intents_.size() + intent_lists_.size();
   }
 
   const std::size_t max_waiting_;
@@ -105,6 +121,8 @@ class LedgerQueue {
   std::deque<ScanRequest> scans_;
   std::deque<ResetRequest> resets_;
   std::deque<ResetsRequest> reset_lists_;
+  std::deque<IntentRequest> intents_;
+  std::deque<IntentsRequest> intent_lists_;
 };
 
 }  // namespace fenceline::fencing

@@ -47,15 +47,21 @@ base::Result<std::unique_ptr<LedgerWriter>> LedgerWriter::make(LedgerFile file,
   if (!resets) {
     return tl::unexpected(cannot_open(file.path, resets.error()));
   }
-  return std::unique_ptr<LedgerWriter>(
-      new LedgerWriter(std::move(file), std::move(*table), std::move(*resets), std::move(options)));
+  auto intents = IntentTable::prepare(file.connection);
+  if (!intents) {
+    return tl::unexpected(cannot_open(file.path, intents.error()));
+  }
+  return std::unique_ptr<LedgerWriter>(new LedgerWriter(std::move(file), std::move(*table),
+                                                        std::move(*resets), std::move(*intents),
+                                                        std::move(options)));
 }
 
-LedgerWriter::LedgerWriter(LedgerFile file, MarkTable table, ResetTable resets,
+LedgerWriter::LedgerWriter(LedgerFile file, MarkTable table, ResetTable resets, IntentTable intents,
                            SqliteLedgerOptions options)
     : file_(std::move(file)),
       table_(std::move(table)),
       reset_table_(std::move(resets)),
+      intent_table_(std::move(intents)),
       options_(std::move(options)),
       checkpoint_at_pages_(kCheckpointPages) {
   sqlite3_wal_hook(file_.connection.get(), &LedgerWriter::on_wal_commit, this);
@@ -87,7 +93,7 @@ void LedgerWriter::serve(LedgerQueue& queue) {
         break;
       case LedgerQueue::Wake::kWork:
         serve_reads(batch);
-        serve_raises(batch.raises);
+        serve_group(batch);
         serve_resets(batch.resets);
         batch.clear();
         if (wal_pages_ >= checkpoint_at_pages_) {
@@ -103,6 +109,8 @@ void LedgerWriter::serve(LedgerQueue& queue) {
         refuse(batch.raises, closing);
         refuse(batch.reset_lists, closing);
         refuse(batch.resets, closing);
+        refuse(batch.intent_lists, closing);
+        refuse(batch.intents, closing);
         return;
       }
     }
@@ -131,37 +139,48 @@ void LedgerWriter::serve_reads(LedgerBatch& batch) {
   for (ResetsRequest& request : batch.reset_lists) {
     answer(request, [&] { return reset_table_.latest(request.key, request.limit); });
   }
+  for (IntentsRequest& request : batch.intent_lists) {
+    answer(request, [&] { return intent_table_.all(); });
+  }
 }
 
-void LedgerWriter::serve_raises(std::vector<RaiseRequest>& raises) {
-  if (raises.empty()) {
+void LedgerWriter::serve_group(LedgerBatch& batch) {
+  std::vector<RaiseRequest>& raises = batch.raises;
+  std::vector<IntentRequest>& intents = batch.intents;
+  if (raises.empty() && intents.empty()) {
     return;
   }
   if (failed_) {
     refuse(raises, *failed_);
+    refuse(intents, *failed_);
     return;
   }
   const auto start = std::chrono::steady_clock::now();
-  const auto changed = store_group(raises);
+  const auto changed = store_group(batch);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   if (!changed) {
-    refuse(raises, note(changed.error(), "write"));
+    const base::Error error = note(changed.error(), "write");
+    refuse(raises, error);
+    refuse(intents, error);
     return;
   }
   note_success();
   if (*changed && options_.on_commit) {
-    options_.on_commit(LedgerCommit{raises.size(), took.count()});
+    options_.on_commit(LedgerCommit{raises.size(), intents.size(), took.count()});
   }
   for (std::size_t i = 0; i < raises.size(); ++i) {
     raises[i].done(std::move(answers_[i]));
   }
+  for (IntentRequest& request : intents) {
+    request.done({});
+  }
 }
 
-SqliteResult<bool> LedgerWriter::store_group(const std::vector<RaiseRequest>& raises) {
+SqliteResult<bool> LedgerWriter::store_group(const LedgerBatch& batch) {
   if (const auto in_place = check_in_place(); !in_place) {
     return tl::unexpected(in_place.error());
   }
-  auto changed = store_in_transaction(raises);
+  auto changed = store_in_transaction(batch);
   if (!changed) {
     return tl::unexpected(roll_back_after(std::move(changed.error())));
   }
@@ -176,10 +195,29 @@ SqliteFailure LedgerWriter::roll_back_after(SqliteFailure failure) {
   return failure;
 }
 
-SqliteResult<bool> LedgerWriter::store_in_transaction(const std::vector<RaiseRequest>& raises) {
+SqliteResult<bool> LedgerWriter::store_in_transaction(const LedgerBatch& batch) {
   if (const auto begun = table_.begin(); !begun) {
     return tl::unexpected(begun.error());
   }
+  auto changed = store_raises(batch.raises);
+  if (!changed) {
+    return changed;
+  }
+  for (const IntentRequest& request : batch.intents) {
+    const auto applied = intent_table_.apply(request.put, request.drop);
+    if (!applied) {
+      return applied;
+    }
+    *changed = *changed || *applied;
+  }
+  // Without a change this writes nothing; every answer is a mark of an earlier commit.
+  if (const auto committed = table_.commit(); !committed) {
+    return tl::unexpected(committed.error());
+  }
+  return changed;
+}
+
+SqliteResult<bool> LedgerWriter::store_raises(const std::vector<RaiseRequest>& raises) {
   bool changed = false;
   answers_.clear();
   for (const RaiseRequest& raise : raises) {
@@ -196,10 +234,6 @@ SqliteResult<bool> LedgerWriter::store_in_transaction(const std::vector<RaiseReq
       }
     }
     answers_.push_back(std::move(after));
-  }
-  // Without a change this writes nothing; every answer is a mark of an earlier commit.
-  if (const auto committed = table_.commit(); !committed) {
-    return tl::unexpected(committed.error());
   }
   return changed;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "fencing/intent_table.h"
 #include "fencing/ledger_file.h"
 #include "fencing/ledger_queue.h"
 #include "fencing/mark_table.h"
@@ -15,8 +16,8 @@
 
 namespace fenceline::fencing {
 
-/// Serves the queue of a ledger on the ledger's thread: reads at once, raises in groups of one
-/// commit each, checkpoints between groups. It decides what a failure means.
+/// Serves the queue of a ledger on the ledger's thread: reads at once, raises and intents in groups
+/// of one commit each, checkpoints between groups. It decides what a failure means.
 class LedgerWriter {
  public:
   /// Prepares the statements on `file`. `options` without the path are used.
@@ -31,12 +32,15 @@ class LedgerWriter {
   void serve(LedgerQueue& queue);
 
  private:
-  LedgerWriter(LedgerFile file, MarkTable table, ResetTable resets, SqliteLedgerOptions options);
+  LedgerWriter(LedgerFile file, MarkTable table, ResetTable resets, IntentTable intents,
+               SqliteLedgerOptions options);
 
   void serve_reads(LedgerBatch& batch);
-  void serve_raises(std::vector<RaiseRequest>& raises);
-  SqliteResult<bool> store_group(const std::vector<RaiseRequest>& raises);
-  SqliteResult<bool> store_in_transaction(const std::vector<RaiseRequest>& raises);
+  /// Raises and changes of intents, in one transaction.
+  void serve_group(LedgerBatch& batch);
+  SqliteResult<bool> store_group(const LedgerBatch& batch);
+  SqliteResult<bool> store_in_transaction(const LedgerBatch& batch);
+  SqliteResult<bool> store_raises(const std::vector<RaiseRequest>& raises);
 
   /// Each in a transaction of its own: they are rare, and one that fails fails alone.
   void serve_resets(std::vector<ResetRequest>& resets);
@@ -61,6 +65,7 @@ class LedgerWriter {
   LedgerFile file_;
   MarkTable table_;
   ResetTable reset_table_;
+  IntentTable intent_table_;
   SqliteLedgerOptions options_;
   std::vector<Mark> answers_;
   std::optional<base::Error> failed_;  ///< Set: everything is refused with it.

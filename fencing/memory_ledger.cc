@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "fencing/key_range.h"
@@ -80,6 +81,33 @@ class MemoryLedger final : public Ledger {
     done(std::move(rows));
   }
 
+  void put_intent(Intent put, std::vector<Intent> drop,
+                  base::Done<base::Result<void>> done) override {
+    {
+      const std::scoped_lock lock(mutex_);
+      erase(drop);
+      intents_.insert(std::move(put));
+    }
+    done({});
+  }
+
+  void drop_intents(std::vector<Intent> drop, base::Done<base::Result<void>> done) override {
+    {
+      const std::scoped_lock lock(mutex_);
+      erase(drop);
+    }
+    done({});
+  }
+
+  void list_intents(base::Done<base::Result<std::vector<Intent>>> done) override {
+    std::vector<Intent> rows;
+    {
+      const std::scoped_lock lock(mutex_);
+      rows.assign(intents_.begin(), intents_.end());
+    }
+    done(std::move(rows));
+  }
+
   [[nodiscard]] std::string identity() const override { return identity_; }
 
  private:
@@ -88,10 +116,17 @@ class MemoryLedger final : public Ledger {
     return found == marks_.end() ? Mark{} : found->second;
   }
 
+  void erase(const std::vector<Intent>& drop) {
+    for (const Intent& intent : drop) {
+      intents_.erase(intent);
+    }
+  }
+
   const std::string identity_ = new_ledger_identity();
   std::mutex mutex_;
   std::map<std::string, Mark> marks_;
   std::map<std::string, std::vector<ResetRecord>> resets_;
+  std::set<Intent> intents_;
 };
 
 }  // namespace

@@ -52,6 +52,19 @@ class SqliteLedger final : public Ledger {
     enqueue(ResetsRequest{key.text(), limit, std::move(done)});
   }
 
+  void put_intent(Intent put, std::vector<Intent> drop,
+                  base::Done<base::Result<void>> done) override {
+    enqueue(IntentRequest{std::move(put), std::move(drop), std::move(done)});
+  }
+
+  void drop_intents(std::vector<Intent> drop, base::Done<base::Result<void>> done) override {
+    enqueue(IntentRequest{std::nullopt, std::move(drop), std::move(done)});
+  }
+
+  void list_intents(base::Done<base::Result<std::vector<Intent>>> done) override {
+    enqueue(IntentsRequest{std::move(done)});
+  }
+
   [[nodiscard]] std::string identity() const override { return identity_; }
 
  private:

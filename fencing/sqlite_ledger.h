@@ -12,8 +12,9 @@ namespace fenceline::fencing {
 
 /// What one commit of the ledger cost, for metrics.
 struct LedgerCommit {
-  std::size_t raises = 0;  ///< Raises in the transaction: the size of the group.
-  double seconds = 0;      ///< From BEGIN until the commit was durable.
+  std::size_t raises = 0;   ///< Raises in the transaction.
+  std::size_t intents = 0;  ///< Changes of the intents on record in it.
+  double seconds = 0;       ///< From BEGIN until the commit was durable.
 };
 
 /// Why the ledger refuses requests, for the log.
@@ -24,11 +25,11 @@ struct LedgerFailure {
 
 struct SqliteLedgerOptions {
   std::string path;
-  /// Raises taken into one transaction at most.
+  /// Raises, and changes of intents, taken into one transaction at most.
   std::size_t max_group = 1024;
   /// Requests that may wait; beyond it `raise` and `find` fail with `kOverloaded`.
   std::size_t max_waiting = 65536;
-  /// Called on the ledger's thread after each commit and before its raises are answered; may be
+  /// Called on the ledger's thread after each commit and before its requests are answered; may be
   /// empty. It holds the ledger up, so it only counts.
   std::function<void(const LedgerCommit&)> on_commit;
   /// Called on the ledger's thread when it begins to refuse requests (once until a raise succeeds

@@ -42,6 +42,16 @@ class ConstantLedger final : public fencing::Ledger {
               Done<Result<std::vector<fencing::ResetRecord>>> done) override {
     done(std::vector<fencing::ResetRecord>());
   }
+  void put_intent(fencing::Intent /*put*/, std::vector<fencing::Intent> /*drop*/,
+                  Done<Result<void>> done) override {
+    done({});
+  }
+  void drop_intents(std::vector<fencing::Intent> /*drop*/, Done<Result<void>> done) override {
+    done({});
+  }
+  void list_intents(Done<Result<std::vector<fencing::Intent>>> done) override {
+    done(std::vector<fencing::Intent>());
+  }
   [[nodiscard]] std::string identity() const override { return std::string(32, '0'); }
 };
 

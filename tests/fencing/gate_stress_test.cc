@@ -56,6 +56,18 @@ class ThreadedLedger final : public Ledger {
     inner_->resets(key, limit, std::move(done));
   }
 
+  void put_intent(Intent put, std::vector<Intent> drop, base::Done<Result<void>> done) override {
+    inner_->put_intent(std::move(put), std::move(drop), std::move(done));
+  }
+
+  void drop_intents(std::vector<Intent> drop, base::Done<Result<void>> done) override {
+    inner_->drop_intents(std::move(drop), std::move(done));
+  }
+
+  void list_intents(base::Done<Result<std::vector<Intent>>> done) override {
+    inner_->list_intents(std::move(done));
+  }
+
   [[nodiscard]] std::string identity() const override { return inner_->identity(); }
 
  private:

@@ -60,6 +60,29 @@ base::Result<std::vector<fencing::ResetRecord>> resets_now(Ledger& ledger, const
   return answer->wait_for(1).front();
 }
 
+fencing::Intent intent_of(const std::string& key, std::int64_t token, std::string data) {
+  return fencing::Intent{key, base::Token::of(token), "orders", std::move(data)};
+}
+
+base::Result<void> put_now(Ledger& ledger, const fencing::Intent& put,
+                           const std::vector<fencing::Intent>& drop) {
+  const auto answer = make_answer<void>();
+  ledger.put_intent(put, drop, [answer](auto result) { answer->add(std::move(result)); });
+  return answer->wait_for(1).front();
+}
+
+base::Result<void> drop_now(Ledger& ledger, const std::vector<fencing::Intent>& drop) {
+  const auto answer = make_answer<void>();
+  ledger.drop_intents(drop, [answer](auto result) { answer->add(std::move(result)); });
+  return answer->wait_for(1).front();
+}
+
+base::Result<std::vector<fencing::Intent>> intents_now(Ledger& ledger) {
+  const auto answer = make_answer<std::vector<fencing::Intent>>();
+  ledger.list_intents([answer](auto result) { answer->add(std::move(result)); });
+  return answer->wait_for(1).front();
+}
+
 base::Result<std::vector<KeyedMark>> scan_now(Ledger& ledger, std::string prefix, std::string after,
                                               std::size_t limit) {
   const auto answer = make_answer<std::vector<KeyedMark>>();

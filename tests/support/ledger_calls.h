@@ -66,6 +66,11 @@ base::Result<fencing::ResetOutcome> reset_now(fencing::Ledger& ledger, const std
 base::Result<std::vector<fencing::ResetRecord>> resets_now(fencing::Ledger& ledger,
                                                            const std::string& key,
                                                            std::size_t limit);
+fencing::Intent intent_of(const std::string& key, std::int64_t token, std::string data = {});
+base::Result<void> put_now(fencing::Ledger& ledger, const fencing::Intent& put,
+                           const std::vector<fencing::Intent>& drop = {});
+base::Result<void> drop_now(fencing::Ledger& ledger, const std::vector<fencing::Intent>& drop);
+base::Result<std::vector<fencing::Intent>> intents_now(fencing::Ledger& ledger);
 base::Result<std::vector<fencing::KeyedMark>> scan_now(fencing::Ledger& ledger, std::string prefix,
                                                        std::string after, std::size_t limit);
 

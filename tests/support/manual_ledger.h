@@ -3,7 +3,8 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,11 +46,41 @@ class ManualLedger final : public fencing::Ledger {
     done(std::vector<fencing::ResetRecord>());
   }
 
+  void put_intent(fencing::Intent put, std::vector<fencing::Intent> drop,
+                  base::Done<base::Result<void>> done) override {
+    Call call{Kind::kIntents, put.key, {}, {}};
+    call.put = std::move(put);
+    call.drop = std::move(drop);
+    call.intents_done = std::move(done);
+    calls_.push_back(std::move(call));
+  }
+
+  void drop_intents(std::vector<fencing::Intent> drop,
+                    base::Done<base::Result<void>> done) override {
+    Call call{Kind::kIntents, {}, {}, {}};
+    call.drop = std::move(drop);
+    call.intents_done = std::move(done);
+    calls_.push_back(std::move(call));
+  }
+
+  void list_intents(base::Done<base::Result<std::vector<fencing::Intent>>> done) override {
+    if (!readable) {
+      done(base::fail(base::ErrorKind::kLedgerUnavailable, "refused by the test"));
+      return;
+    }
+    done(std::vector<fencing::Intent>(intents.begin(), intents.end()));
+  }
+
   [[nodiscard]] std::string identity() const override { return std::string(32, 'e'); }
 
   /// Carries out and answers the oldest waiting call.
   void answer() {
     Call call = take();
+    if (call.kind == Kind::kIntents) {
+      change_intents(call);
+      call.intents_done({});
+      return;
+    }
     fencing::Mark& stored = marks[call.key];
     if (call.kind == Kind::kReset) {
       const fencing::ResetOutcome outcome = fencing::reset_mark(stored, call.order);
@@ -69,6 +100,8 @@ class ManualLedger final : public fencing::Ledger {
     const auto refusal = base::fail(base::ErrorKind::kLedgerUnavailable, "refused by the test");
     if (call.kind == Kind::kReset) {
       call.reset_done(refusal);
+    } else if (call.kind == Kind::kIntents) {
+      call.intents_done(refusal);
     } else {
       call.done(refusal);
     }
@@ -86,10 +119,12 @@ class ManualLedger final : public fencing::Ledger {
   [[nodiscard]] std::size_t waiting() const { return calls_.size(); }
 
   std::map<std::string, fencing::Mark> marks;
-  bool answer_finds = true;  ///< Answer `find` inside the call.
+  std::set<fencing::Intent> intents;  ///< On record.
+  bool answer_finds = true;           ///< Answer `find` inside the call.
+  bool readable = true;               ///< `list_intents` succeeds.
 
  private:
-  enum class Kind { kRaise, kFind, kReset };
+  enum class Kind { kRaise, kFind, kReset, kIntents };
   struct Call {
     Kind kind;
     std::string key;
@@ -97,7 +132,19 @@ class ManualLedger final : public fencing::Ledger {
     base::Done<base::Result<fencing::Mark>> done;
     fencing::ResetOrder order{};
     base::Done<base::Result<fencing::ResetOutcome>> reset_done{};
+    std::optional<fencing::Intent> put{};
+    std::vector<fencing::Intent> drop{};
+    base::Done<base::Result<void>> intents_done{};
   };
+
+  void change_intents(const Call& call) {
+    for (const fencing::Intent& intent : call.drop) {
+      intents.erase(intent);
+    }
+    if (call.put) {
+      intents.insert(*call.put);
+    }
+  }
 
   Call take() {
     Call call = std::move(calls_.at(0));
