@@ -13,9 +13,11 @@
 #include <vector>
 
 #include "base/async.h"
+#include "base/awaitable.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fence_key.h"
+#include "base/timer_wheel.h"
 #include "base/token.h"
 #include "fencing/ledger.h"
 
@@ -28,10 +30,11 @@ struct UnsettledIntent {
   base::MonotonicTime since;
 };
 
-class Intents;
+class IntentsImpl;
+struct IntentEntry;
 
 /// One write that is on record and running. Move-only. Destroying it unfinished means that nobody
-/// knows the outcome: it becomes unsettled.
+/// knows the outcome: it becomes unsettled. Must not outlive its `Intents`.
 class RunningIntent {
  public:
   RunningIntent() = default;
@@ -43,50 +46,77 @@ class RunningIntent {
   void finish();
 
  private:
-  friend class Intents;
-  Intents* intents_ = nullptr;
-  void* entry_ = nullptr;
+  friend class IntentsImpl;
+  RunningIntent(IntentsImpl* intents, IntentEntry* entry) : intents_(intents), entry_(entry) {}
+
+  IntentsImpl* intents_ = nullptr;
+  IntentEntry* entry_ = nullptr;
 };
 
-/// All writers on record. Thread-safe: used by all cores.
+/// All writers on record. Thread-safe: used by all cores, each key behind the mutex of its shard.
+/// Callbacks are called without any lock held, exactly once, possibly inside the call.
+///
+/// A shared intent stays on record when it is finished, so that the next write finds it there:
+/// until another token of the key puts one on record, until it has been idle for 10 seconds and any
+/// write ends, or until `close`. If the process ends before, the next start finds it unsettled.
 class Intents {
  public:
-  /// `ledger` and `clock` outlive it.
+  /// `ledger` and `clock` outlive every call; the ledger's last answers may come when this is gone.
   Intents(Ledger& ledger, const base::Clock& clock);
   ~Intents();
   Intents(const Intents&) = delete;
   Intents& operator=(const Intents&) = delete;
 
   /// Reads what is on record; all of it is unsettled, since now. Call once, before anything else;
-  /// blocks. Failure: `kLedgerUnavailable`.
+  /// blocks, up to a minute. Failure: `kLedgerUnavailable`.
   base::Result<void> load();
 
   /// Puts a write on record, if `shared` only once for all running and finished writes with equal
   /// key, token, route and data.
   /// Precondition: the caller holds the permit for `intent.token` and has settled everything older.
-  /// Does: in the same transaction takes off what older tokens of the key have finished.
+  /// Does: in the same transaction takes off what other tokens of the key have finished.
   /// Success: durable; the write may be committed. Failure: `kLedgerUnavailable`, `kOverloaded`;
-  /// the write must not be committed.
+  /// the write must not be committed, and nothing is left of it. Who stops waiting for `done` and
+  /// has sent nothing must `finish` what comes late: see `begin_within`.
   void begin(Intent intent, bool shared, base::Done<base::Result<RunningIntent>> done);
 
-  /// As `begin`, for a shared one that is on record already; nothing otherwise.
+  /// As `begin`, for a shared one that is on record already; nothing otherwise: then call `begin`.
   std::optional<RunningIntent> try_begin(const Intent& intent);
 
   /// True if any intent of any key is unsettled. One atomic load.
-  [[nodiscard]] bool any_unsettled() const;
+  [[nodiscard]] bool any_unsettled() const { return unsettled_count() > 0; }
+
+  /// How many intents are unsettled, for a metric.
+  [[nodiscard]] std::size_t unsettled_count() const;
 
   /// The unsettled intents of `key` with a token below `token`, oldest first.
   std::vector<UnsettledIntent> unsettled_below(const base::FenceKey& key, base::Token token);
+
+  /// All unsettled intents of `key`, oldest first.
+  std::vector<UnsettledIntent> unsettled_of(const base::FenceKey& key);
 
   /// All of them, in the order of their keys, at most `limit`, keys that start with `prefix`.
   std::vector<UnsettledIntent> list_unsettled(std::string_view prefix, std::size_t limit);
 
   /// It can take no effect any more (revoked, waited for, or told by an operator): forgets it, and
-  /// takes it off the record in time. False if it was not there.
+  /// has it taken off the record, which nobody waits for. Writes of an equal shared intent that run
+  /// go on. False if it was not unsettled.
   bool settle(const Intent& intent);
 
-  /// Takes everything finished off the record; for a graceful stop. Blocks.
+  /// Takes everything finished off the record; for a graceful stop, when nothing runs any more.
+  /// Blocks until the ledger has answered, up to ten seconds. Not on the ledger's own thread.
   void close();
+
+ private:
+  std::shared_ptr<IntentsImpl> impl_;  // the ledger's callbacks share it
 };
+
+/// `Intents::begin` for a coroutine with a deadline: what comes on record after it is finished, as
+/// nothing was sent.
+/// Failure: as `begin`; `kLedgerUnavailable` at the deadline. Concurrency: a coroutine of the core
+/// that owns `timers`; `intents` outlives every call.
+base::Awaitable<base::Result<RunningIntent>> begin_within(Intents& intents, Intent intent,
+                                                          bool shared, base::TimerWheel& timers,
+                                                          base::Milliseconds deadline);
 
 }  // namespace fenceline::fencing
