@@ -27,7 +27,7 @@ using files::Store;
 
 base::Awaitable<Result<std::string>> list_on_pool(std::shared_ptr<Store> store,
                                                   OpenedResource& directory,
-                                                  const files::ListingPage& page, bool is_root) {
+                                                  const ListingPage& page, bool is_root) {
   auto fd = std::make_shared<base::UniqueFd>(std::move(directory.fd));
   base::WorkerPool& pool = store->pool;
   auto work = [store = std::move(store), fd, page, is_root] {
@@ -116,7 +116,7 @@ class FilesBackend final : public Backend {
 
  private:
   base::Awaitable<Result<Reply>> read_directory(ResourceRequest request, OpenedResource directory) {
-    const auto page = files::parse_listing_query(request.head.query);
+    const auto page = parse_listing_query(request.head.query);
     if (!page) {
       co_return tl::unexpected(page.error());
     }

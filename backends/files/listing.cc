@@ -6,10 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <iterator>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,40 +27,6 @@ struct CloseDirectory {
   void operator()(DIR* stream) const { ::closedir(stream); }
 };
 using DirectoryStream = std::unique_ptr<DIR, CloseDirectory>;
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') {
-    return c - '0';
-  }
-  const char lower = static_cast<char>(c | 0x20);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
-std::optional<std::string> form_decode(std::string_view text) {
-  std::string decoded;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      decoded.push_back(text[i] == '+' ? ' ' : text[i]);
-      continue;
-    }
-    const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
-    const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
-    if (high < 0 || low < 0) {
-      return std::nullopt;
-    }
-    decoded.push_back(static_cast<char>(high * 16 + low));
-    i += 2;
-  }
-  return decoded;
-}
-
-std::optional<std::size_t> parse_limit(std::string_view text) {
-  std::size_t limit = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), limit);
-  const bool valid = problem == std::errc() && end == text.data() + text.size() && limit >= 1 &&
-                     limit <= ListingPage::kMaxEntries;
-  return valid ? std::optional(limit) : std::nullopt;
-}
 
 // Keeps the smallest names that it is given, in memory for one page and one more.
 class Smallest {
@@ -146,35 +110,6 @@ void append_entry(std::string& json, std::string_view name, const struct stat& s
 }
 
 }  // namespace
-
-Result<ListingPage> parse_listing_query(std::string_view query) {
-  ListingPage page;
-  bool has_limit = false;
-  bool has_after = false;
-  while (!query.empty()) {
-    const std::string_view pair = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(pair.size() + 1, query.size()));
-    const std::string_view name = pair.substr(0, pair.find('='));
-    const std::string_view value = pair.substr(std::min(name.size() + 1, pair.size()));
-    if (name == "limit" && !std::exchange(has_limit, true)) {
-      const auto limit = parse_limit(value);
-      if (!limit) {
-        return base::fail(ErrorKind::kMalformedRequest, "limit must be a number from 1 to 1000");
-      }
-      page.limit = *limit;
-    } else if (name == "after" && !std::exchange(has_after, true)) {
-      auto after = form_decode(value);
-      if (!after) {
-        return base::fail(ErrorKind::kMalformedRequest, "after has a broken percent-encoding");
-      }
-      page.after = *std::move(after);
-    } else if (!pair.empty()) {
-      return base::fail(ErrorKind::kMalformedRequest,
-                        "a listing takes the parameters limit and after, each once");
-    }
-  }
-  return page;
-}
 
 Result<std::string> list_directory(Store& store, base::UniqueFd directory, const ListingPage& page,
                                    bool is_root) {

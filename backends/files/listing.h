@@ -2,28 +2,14 @@
 
 // A directory as a JSON document, page by page.
 
-#include <cstddef>
 #include <string>
-#include <string_view>
 
 #include "backends/files/store.h"
+#include "backends/listing_query.h"
 #include "base/error.h"
 #include "base/unique_fd.h"
 
 namespace fenceline::backends::files {
-
-/// Which page of a listing is wanted.
-struct ListingPage {
-  static constexpr std::size_t kMaxEntries = 1000;
-
-  std::size_t limit = kMaxEntries;  ///< 1 … `kMaxEntries`.
-  std::string after;                ///< Only names above this one, by bytes; empty for all.
-};
-
-/// Reads `limit` and `after` from an undecoded query (`application/x-www-form-urlencoded`: `+` is a
-/// blank). Failure: `kMalformedRequest` for other parameters, repeated ones, a limit out of range
-/// and broken percent-encoding. Pure.
-base::Result<ListingPage> parse_listing_query(std::string_view query);
 
 /// Lists one page of an open directory:
 /// `{"entries":[{"name":…,"type":"file","size":…,"modified":…},…],"next":…}`.

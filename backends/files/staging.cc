@@ -10,6 +10,7 @@
 #include "backends/files/metadata.h"
 #include "backends/files/paths.h"
 #include "backends/files/temporary_file.h"
+#include "backends/representation.h"
 
 namespace fenceline::backends::files {
 namespace {
@@ -20,7 +21,6 @@ using base::Result;
 
 using StageResult = Result<std::unique_ptr<StagedWrite>>;
 
-constexpr std::size_t kMaxContentTypeBytes = 255;
 constexpr std::size_t kMaxRequestIdBytes = 64;
 
 Result<void> check_target(const ResourceRequest& request) {
@@ -42,34 +42,6 @@ Result<void> check_target(const ResourceRequest& request) {
 
 bool all_between(std::string_view text, char low, char high) {
   return std::ranges::all_of(text, [=](char c) { return c >= low && c <= high; });
-}
-
-Result<std::string_view> content_type_of(const base::RequestHead& head) {
-  const std::size_t count = head.count("Content-Type");
-  if (count == 0) {
-    return std::string_view();
-  }
-  const std::string_view value = head.only("Content-Type").value_or("");
-  if (count > 1 || value.size() > kMaxContentTypeBytes || !all_between(value, 0x20, 0x7e)) {
-    return base::fail(ErrorKind::kMalformedRequest,
-                      "Content-Type must be given once, as at most 255 bytes of printable ASCII");
-  }
-  return value;
-}
-
-Result<void> check_representation(const base::RequestHead& head) {
-  if (head.count("Content-Range") > 0) {
-    return base::fail(ErrorKind::kMalformedRequest,
-                      "Content-Range on a PUT would replace the whole by a part; send the whole "
-                      "content without it");
-  }
-  const std::size_t encodings = head.count("Content-Encoding");
-  if (encodings > 0 && !base::equal_names(head.only("Content-Encoding").value_or(""), "identity")) {
-    return base::fail(ErrorKind::kMalformedRequest,
-                      "Content-Encoding is not kept with a file, so readers could not undo it; "
-                      "send the content without it");
-  }
-  return {};
 }
 
 /// What is kept with the content; the nonce is missing still.

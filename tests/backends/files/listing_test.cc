@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 namespace json = boost::json;
-using backends::files::parse_listing_query;
+using backends::parse_listing_query;
 
 std::vector<std::string> names_of(const json::value& listing) {
   std::vector<std::string> names;
