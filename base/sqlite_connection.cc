@@ -61,6 +61,17 @@ void SqliteStatement::bind_text(int index, std::string_view text) {
   note(sqlite3_bind_text64(statement_.get(), index, data, text.size(), SQLITE_STATIC, SQLITE_UTF8));
 }
 
+void SqliteStatement::bind_blob(int index, std::string_view bytes) {
+  const char* const data = bytes.data() == nullptr ? "" : bytes.data();
+  note(sqlite3_bind_blob64(statement_.get(), index, data, bytes.size(), SQLITE_STATIC));
+}
+
+void SqliteStatement::bind_real(int index, double number) {
+  note(sqlite3_bind_double(statement_.get(), index, number));
+}
+
+void SqliteStatement::bind_null(int index) { note(sqlite3_bind_null(statement_.get(), index)); }
+
 void SqliteStatement::bind_number(int index, std::int64_t number) {
   note(sqlite3_bind_int64(statement_.get(), index, number));
 }

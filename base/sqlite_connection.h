@@ -42,7 +42,10 @@ class SqliteStatement {
 
   /// Binds to `?index`, counted from 1. A failure to bind is reported by the next `step`.
   void bind_text(int index, std::string_view text);
+  void bind_blob(int index, std::string_view bytes);
   void bind_number(int index, std::int64_t number);
+  void bind_real(int index, double number);
+  void bind_null(int index);
   /// A value that sorts above every text (an empty BLOB).
   void bind_above_all_text(int index);
 
@@ -58,6 +61,8 @@ class SqliteStatement {
   /// about columns.
   [[nodiscard]] std::string_view text(int column) const;
   [[nodiscard]] std::int64_t number(int column) const;
+
+  [[nodiscard]] sqlite3_stmt* get() const { return statement_.get(); }
 
  private:
   struct Finalize {
