@@ -10,8 +10,8 @@
 #include "fencing/ledger_format.h"
 #include "fencing/sqlite_ledger.h"
 #include "tests/fencing/ledger_format1.h"
-#include "tests/fencing/power_loss_vfs.h"
 #include "tests/support/ledger_calls.h"
+#include "tests/support/power_loss_vfs.h"
 #include "tests/support/temp_folder.h"
 
 namespace fenceline::fencing {

@@ -1,4 +1,4 @@
-#include "tests/fencing/power_loss_vfs.h"
+#include "tests/support/power_loss_vfs.h"
 
 #include <fstream>
 #include <new>
@@ -25,7 +25,8 @@ PowerLossVfs::File* PowerLossVfs::file_of(sqlite3_file* file) {
   return reinterpret_cast<File*>(file);
 }
 
-PowerLossVfs::PowerLossVfs() : real_(sqlite3_vfs_find(nullptr)) {
+PowerLossVfs::PowerLossVfs(bool shared_memory)
+    : real_(sqlite3_vfs_find(nullptr)), shared_memory_(shared_memory) {
   vfs_ = *real_;
   vfs_.zName = "power-loss";
   vfs_.szOsFile = static_cast<int>(sizeof(File)) + real_->szOsFile;
@@ -46,10 +47,16 @@ PowerLossVfs::~PowerLossVfs() {
 }
 
 void PowerLossVfs::fail(Fault fault, int nth, int times) {
+  const std::scoped_lock lock(mutex_);
   fault_ = fault;
   countdown_ = nth;
   times_ = times;
   struck_ = false;
+}
+
+bool PowerLossVfs::struck() const {
+  const std::scoped_lock lock(mutex_);
+  return struck_;
 }
 
 bool PowerLossVfs::fails(Call call) {
@@ -67,6 +74,7 @@ bool PowerLossVfs::fails(Call call) {
 void PowerLossVfs::leave_what_is_durable(const fs::path& from, const fs::path& to) {
   fs::remove_all(to);
   fs::create_directories(to);
+  const std::scoped_lock lock(mutex_);
   // A name that is used again is another file.
   std::erase_if(images_,
                 [&](const auto& file) { return fs::path(file.first).parent_path() == to; });
@@ -99,9 +107,8 @@ int PowerLossVfs::open(sqlite3_vfs* vfs, const char* name, sqlite3_file* opened,
   if (code != SQLITE_OK) {
     return code;
   }
-  // Version 1: no shared memory. The ledger must not need any.
   static const sqlite3_io_methods kMethods = {
-      1,
+      2,
       [](sqlite3_file* f) {
         delete file_of(f)->path;
         return file_of(f)->real()->pMethods->xClose(file_of(f)->real());
@@ -131,14 +138,28 @@ int PowerLossVfs::open(sqlite3_vfs* vfs, const char* name, sqlite3_file* opened,
       [](sqlite3_file* f) {
         return file_of(f)->real()->pMethods->xDeviceCharacteristics(file_of(f)->real());
       },
-      nullptr,
-      nullptr,
-      nullptr,
-      nullptr,
+      [](sqlite3_file* f, int page, int size, int extend, void volatile** memory) {
+        return file_of(f)->real()->pMethods->xShmMap(file_of(f)->real(), page, size, extend,
+                                                     memory);
+      },
+      [](sqlite3_file* f, int offset, int count, int lock) {
+        return file_of(f)->real()->pMethods->xShmLock(file_of(f)->real(), offset, count, lock);
+      },
+      [](sqlite3_file* f) { file_of(f)->real()->pMethods->xShmBarrier(file_of(f)->real()); },
+      [](sqlite3_file* f, int remove) {
+        return file_of(f)->real()->pMethods->xShmUnmap(file_of(f)->real(), remove);
+      },
       nullptr,
       nullptr};
-  file->base.pMethods = &kMethods;
+  // Version 1: no shared memory. Who promises to need none is held to it.
+  static const sqlite3_io_methods kWithoutMemory = [] {
+    sqlite3_io_methods methods = kMethods;
+    methods.iVersion = 1;
+    return methods;
+  }();
+  file->base.pMethods = self->shared_memory_ ? &kMethods : &kWithoutMemory;
   if (name != nullptr) {
+    const std::scoped_lock lock(self->mutex_);
     file->path = new std::string(name);
     self->load(*file);
   }
@@ -147,12 +168,16 @@ int PowerLossVfs::open(sqlite3_vfs* vfs, const char* name, sqlite3_file* opened,
 
 int PowerLossVfs::remove(sqlite3_vfs* vfs, const char* name, int sync_folder) {
   auto* const self = static_cast<PowerLossVfs*>(vfs->pAppData);
-  self->images_.erase(name);
+  {
+    const std::scoped_lock lock(self->mutex_);
+    self->images_.erase(name);
+  }
   return self->real_->xDelete(self->real_, name, sync_folder);
 }
 
 int PowerLossVfs::write(sqlite3_file* opened, const void* data, int size, sqlite3_int64 offset) {
   File& file = *file_of(opened);
+  const std::scoped_lock lock(file.owner->mutex_);
   const bool failing = file.owner->fails(Call::kWrite);
   const int written = failing ? size / 2 : size;
   const int code = file.real()->pMethods->xWrite(file.real(), data, written, offset);
@@ -169,6 +194,7 @@ int PowerLossVfs::write(sqlite3_file* opened, const void* data, int size, sqlite
 
 int PowerLossVfs::truncate(sqlite3_file* opened, sqlite3_int64 size) {
   File& file = *file_of(opened);
+  const std::scoped_lock lock(file.owner->mutex_);
   if (file.owner->fails(Call::kTruncate)) {
     return SQLITE_IOERR_TRUNCATE;
   }
@@ -180,6 +206,7 @@ int PowerLossVfs::truncate(sqlite3_file* opened, sqlite3_int64 size) {
 
 int PowerLossVfs::sync(sqlite3_file* opened, int /*flags*/) {
   File& file = *file_of(opened);
+  const std::scoped_lock lock(file.owner->mutex_);
   const bool failing = file.owner->fails(Call::kSync);
   if (file.path != nullptr) {
     Image& image = file.image();

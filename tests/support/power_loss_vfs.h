@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace fenceline::testing {
 /// While it lives it is SQLite's default VFS; files are kept by the real one. Beside each file it
 /// keeps the content that has been synced. A failed sync loses what was written before it for good
 /// unless it is written again: the next sync will say OK all the same, as Linux does.
-/// One at a time; all ledgers that use it must be closed before it is destroyed.
+/// One at a time; all databases that use it must be closed before it is destroyed. Thread-safe.
 class PowerLossVfs {
  public:
   enum class Fault : std::uint8_t {
@@ -25,7 +26,9 @@ class PowerLossVfs {
     kSyncFails,  ///< A sync fails.
   };
 
-  PowerLossVfs();
+  /// With `shared_memory`, several connections may use one file in WAL mode; without it, a database
+  /// that tries fails.
+  explicit PowerLossVfs(bool shared_memory = false);
   ~PowerLossVfs();
   PowerLossVfs(const PowerLossVfs&) = delete;
   PowerLossVfs& operator=(const PowerLossVfs&) = delete;
@@ -35,7 +38,7 @@ class PowerLossVfs {
   void heal() { fail(Fault::kNone, 0, 0); }
 
   /// True if the fault has struck since `fail`.
-  [[nodiscard]] bool struck() const { return struck_; }
+  [[nodiscard]] bool struck() const;
 
   /// Makes the folder `to` anew with what a power loss now would leave of the files in `from`.
   void leave_what_is_durable(const std::filesystem::path& from, const std::filesystem::path& to);
@@ -60,11 +63,14 @@ class PowerLossVfs {
   static int truncate(sqlite3_file* file, sqlite3_int64 size);
   static int sync(sqlite3_file* file, int flags);
 
+  // These two with `mutex_` held.
   [[nodiscard]] bool fails(Call call);
   void load(File& file);
 
   sqlite3_vfs* real_;
   sqlite3_vfs vfs_{};
+  const bool shared_memory_;
+  mutable std::mutex mutex_;
   std::map<std::string, Image> images_;
   Fault fault_ = Fault::kNone;
   int countdown_ = 0;
