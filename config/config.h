@@ -125,7 +125,6 @@ struct RoutePlaces {
   Place name;
   Place match;
   Place backend;  ///< The files root, the database or the upstream.
-  Place commit;   ///< `http.commit`; the backend where it is not in the file.
   Place require;
   Place body_limit;
 };

@@ -4,7 +4,52 @@
 
 #include <cstddef>
 
+#include "config/units.h"
+
 namespace fenceline::config {
+namespace {
+
+/// What a store gives to a route whose writes are all fenced.
+struct StoreGuarantee {
+  RouteGuarantee operator()(const FilesBackend& files) const {
+    if (files.sync == Sync::kNone) {
+      return {Guarantee::kBounded,
+              "Strict while the machine keeps power: files are not synced (sync: none), so a power "
+              "cut can lose acknowledged writes; the fence itself is durable."};
+    }
+    return {
+        Guarantee::kStrict,
+        "Every write needs a token and is fenced at its commit; file and fence are durable before "
+        "the answer."};
+  }
+
+  RouteGuarantee operator()(const SqliteBackend& /*sqlite*/) const {
+    return {Guarantee::kStrict,
+            "Every write needs a token and is fenced inside the transaction that holds its data "
+            "and the mark."};
+  }
+
+  RouteGuarantee operator()(const HttpBackend& http) const {
+    if (http.commit != CommitMode::kPlain) {
+      return {Guarantee::kStrict,
+              fmt::format("Every write needs a token and is fenced at its commit (commit: {}), as "
+                          "far as the probe of the upstream confirms it.",
+                          to_string(http.commit))};
+    }
+    if (!http.settle) {
+      return {
+          Guarantee::kBounded,
+          "Strict if the operator settles a write of unknown outcome only when the upstream can "
+          "no longer apply it (commit: plain, settle: manual)."};
+    }
+    return {Guarantee::kBounded,
+            fmt::format("Strict unless the upstream applies a write later than {} after its "
+                        "connection was closed (commit: plain).",
+                        format_duration(*http.settle))};
+  }
+};
+
+}  // namespace
 
 RouteGuarantee route_guarantee(const Route& route) {
   if (route.writes == Writes::kOff) {
@@ -18,32 +63,25 @@ RouteGuarantee route_guarantee(const Route& route) {
     return {Guarantee::kDetect,
             "Writes without a token pass unfenced (writes: optional); writes with one are fenced."};
   }
-  if (std::get<FilesBackend>(route.backend).sync == Sync::kNone) {
-    return {Guarantee::kBounded,
-            "Strict while the machine keeps power: files are not synced (sync: none), so a power "
-            "cut can lose acknowledged writes; the fence itself is durable."};
-  }
-  return {
-      Guarantee::kStrict,
-      "Every write needs a token and is fenced at its commit; file and fence are durable before "
-      "the answer."};
+  return std::visit(StoreGuarantee{}, route.backend);
 }
 
 std::vector<RouteGuarantee> guarantees(const std::vector<Route>& routes,
                                        const ResolvePath& resolve) {
   std::vector<RouteGuarantee> alone;
-  std::vector<std::string> roots;
+  const std::vector<std::string> stores = stores_of(routes, resolve);
   for (const Route& route : routes) {
     alone.push_back(route_guarantee(route));
-    roots.push_back(resolve(std::get<FilesBackend>(route.backend).root));
   }
   std::vector<RouteGuarantee> together = alone;
   for (std::size_t i = 0; i < routes.size(); ++i) {
     for (std::size_t j = 0; j < routes.size(); ++j) {
-      if (i != j && roots[i] == roots[j] && routes[j].takes_writes() &&
-          alone[j].level < together[i].level) {
-        together[i] = {alone[j].level, fmt::format("Route `{}` writes the same files. {}",
-                                                   routes[j].name, alone[j].reason)};
+      if (i != j && routes[j].takes_writes() && alone[j].level < together[i].level &&
+          may_share_data(routes[i], stores[i], routes[j], stores[j])) {
+        const bool files = std::holds_alternative<FilesBackend>(routes[j].backend);
+        together[i] = {alone[j].level,
+                       fmt::format("Route `{}` writes the same {}. {}", routes[j].name,
+                                   files ? "files" : "data", alone[j].reason)};
       }
     }
   }

@@ -9,8 +9,8 @@ namespace fenceline::config {
 
 /// One key that the configuration may have.
 struct KnownKey {
-  std::string_view path;           ///< From the top, `routes[].files.root`; `[]` is any list item.
-  std::string_view type;           ///< As in `docs/config.md`.
+  std::string_view path;  ///< From the top, `routes[].files.root`; `[]` is any item or name.
+  std::string_view type;  ///< As in `docs/config.md`.
   std::string_view default_value;  ///< As it would be written; "required" or "none" without one.
   bool available = true;           ///< False: reserved, refused with "not in this version".
 };

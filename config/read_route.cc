@@ -1,9 +1,8 @@
-#include <algorithm>
-#include <array>
 #include <limits>
 #include <utility>
 
 #include "config/ranges.h"
+#include "config/read_backend.h"
 #include "config/readers.h"
 #include "config/scalars.h"
 
@@ -11,7 +10,8 @@ namespace fenceline::config {
 namespace {
 
 constexpr std::uint64_t kMaxBodyBytes = std::uint64_t{1} << 50U;
-constexpr std::array<std::string_view, 4> kFilesMethods{"GET", "HEAD", "PUT", "DELETE"};
+/// SQLite's own limit for a row is 10^9 bytes, and each such body is in memory.
+constexpr std::uint64_t kMaxSqliteBodyBytes = 512 * kMiB;
 
 Parsed<Writes> parse_writes(std::string_view text) {
   return parse_choice<Writes>(
@@ -23,65 +23,6 @@ Parsed<Guarantee> parse_guarantee(std::string_view text) {
   return parse_choice<Guarantee>(text, {{"strict", Guarantee::kStrict},
                                         {"bounded", Guarantee::kBounded},
                                         {"detect", Guarantee::kDetect}});
-}
-
-Parsed<Sync> parse_sync(std::string_view text) {
-  return parse_choice<Sync>(text, {{"full", Sync::kFull}, {"none", Sync::kNone}});
-}
-
-/// The methods of a route, in the order of `kFilesMethods`.
-std::vector<std::string> read_methods(Section& route) {
-  std::vector<std::string> named;
-  const auto items = route.list("methods", Need::kOptional);
-  if (!items) {
-    return {kFilesMethods.begin(), kFilesMethods.end()};
-  }
-  for (const YamlNode* item : *items) {
-    auto method = route.parse_scalar("methods", *item, parse_files_method);
-    if (!method) {
-      continue;
-    }
-    if (std::ranges::find(named, *method) != named.end()) {
-      route.problem("methods", *item, fmt::format("\"{}\" is in the list twice", *method));
-    }
-    named.push_back(std::move(*method));
-  }
-  std::vector<std::string> methods;
-  for (const std::string_view method : kFilesMethods) {
-    // RFC 9110, 9.1: a server that has GET has HEAD.
-    const std::string_view needed = method == "HEAD" ? "GET" : method;
-    if (std::ranges::find(named, method) != named.end() ||
-        std::ranges::find(named, needed) != named.end()) {
-      methods.emplace_back(method);
-    }
-  }
-  return methods;
-}
-
-std::optional<FilesBackend> read_files(Section& route, Report& report, Place* place) {
-  if (!route.has("files")) {
-    // A backend of a later version has been reported already.
-    if (!route.has("sqlite") && !route.has("http") && !route.has("s3")) {
-      report.add(route.place(),
-                 fmt::format("`{}` is missing; a route needs a backend, as in `files: {{root: "
-                             "var/data}}`",
-                             route.full("files")));
-    }
-    return std::nullopt;
-  }
-  auto map = route.map("files", Need::kRequired);
-  if (!map) {
-    return std::nullopt;
-  }
-  FilesBackend files;
-  map->read_into("sync", files.sync, parse_sync);
-  auto root = map->read("root", Need::kRequired, parse_path);
-  if (!root) {
-    return std::nullopt;
-  }
-  files.root = std::move(*root);
-  *place = map->place_of("root");
-  return files;
 }
 
 /// The template in the file, or one fence per resource. Nothing if it is wrong, or if it cannot be
@@ -105,8 +46,13 @@ void read_options(Section& section, Route& route, const Timeouts& defaults) {
   section.read_into("max_jump", route.max_jump,
                     integer_in(0, std::numeric_limits<std::int64_t>::max()));
   route.require = section.read("require", Need::kOptional, parse_guarantee);
+  const bool sqlite = std::holds_alternative<SqliteBackend>(route.backend);
+  if (sqlite) {
+    route.body_limit_bytes = kSqliteBodyBytes;
+  }
   if (auto limits = section.map("limits", Need::kOptional)) {
-    limits->read_into("body", route.body_limit_bytes, size_in(0, kMaxBodyBytes));
+    limits->read_into("body", route.body_limit_bytes,
+                      size_in(0, sqlite ? kMaxSqliteBodyBytes : kMaxBodyBytes));
     route.places.body_limit = limits->place_of("body");
   }
   route.body_timeout = defaults.body;
@@ -130,8 +76,11 @@ std::optional<Route> read_route(const YamlNode& node, std::string path, const Ti
   auto name = section->read("name", Need::kRequired, parse_route_name);
   auto match = section->read("match", Need::kRequired, Pattern::parse);
   auto fence = read_fence(*section, match, name);
-  auto files = read_files(*section, report, &places.backend);
-  auto methods = read_methods(*section);
+  auto backend = read_backend(*section, places, report);
+  // Without a usable backend the methods are read as far as they can be: all problems count.
+  auto methods = read_methods(*section, backend                 ? *backend
+                                        : section->has("files") ? BackendConfig(FilesBackend{})
+                                                                : BackendConfig(HttpBackend{}));
   places.name = section->place_of("name");
   places.match = section->place_of("match");
   places.require = section->place_of("require");
@@ -143,9 +92,9 @@ std::optional<Route> read_route(const YamlNode& node, std::string path, const Ti
               .fence = fence ? std::move(*fence) : FenceTemplate::per_resource(""),
               .methods = std::move(methods),
               .require = std::nullopt,
-              .backend = files ? std::move(*files) : FilesBackend{},
+              .backend = backend ? std::move(*backend) : FilesBackend{},
               .places = places};
-  const bool usable = name && match && fence && files;
+  const bool usable = name && match && fence && backend;
   read_options(*section, route, defaults);
   return usable ? std::optional(std::move(route)) : std::nullopt;
 }

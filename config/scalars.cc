@@ -14,6 +14,11 @@ constexpr std::size_t kMaxBearerBytes = 4096;
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+bool is_token_character(char c) {
+  static constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
+  return is_letter(c) || is_digit(c) || kOthers.find(c) != std::string_view::npos;
+}
+
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 }  // namespace
@@ -30,7 +35,6 @@ Parsed<std::string> parse_route_name(std::string_view text) {
 }
 
 Parsed<std::string> parse_token_header(std::string_view text) {
-  static constexpr std::string_view kOtherTokenCharacters = "!#$%&'*+-.^_`|~";
   static constexpr std::array<std::string_view, 16> kTaken{"authorization",
                                                            "connection",
                                                            "content-length",
@@ -47,9 +51,7 @@ Parsed<std::string> parse_token_header(std::string_view text) {
                                                            "trailer",
                                                            "transfer-encoding",
                                                            "upgrade"};
-  const bool good = std::ranges::all_of(text, [](char c) {
-    return is_letter(c) || is_digit(c) || kOtherTokenCharacters.find(c) != std::string_view::npos;
-  });
+  const bool good = std::ranges::all_of(text, is_token_character);
   if (!good || text.empty() || text.size() > kMaxNameBytes) {
     return tl::unexpected(fmt::format("\"{}\" is no header field name (RFC 9110, 5.1)", text));
   }
@@ -62,9 +64,75 @@ Parsed<std::string> parse_token_header(std::string_view text) {
   return std::string(text);
 }
 
-Parsed<std::string> parse_files_method(std::string_view text) {
-  return parse_choice<std::string>(
-      text, {{"GET", "GET"}, {"HEAD", "HEAD"}, {"PUT", "PUT"}, {"DELETE", "DELETE"}});
+Parsed<std::string> parse_statement_name(std::string_view text) {
+  const bool good = std::ranges::all_of(
+      text, [](char c) { return (c >= 'a' && c <= 'z') || is_digit(c) || c == '-' || c == '_'; });
+  if (!good || text.empty() || text.size() > kMaxNameBytes) {
+    return tl::unexpected(fmt::format(
+        "\"{}\" is no name of a statement; use 1 to {} lower-case letters, digits, \"-\" and "
+        "\"_\"",
+        text, kMaxNameBytes));
+  }
+  return std::string(text);
+}
+
+Parsed<std::string> parse_column(std::string_view text) {
+  const bool good =
+      std::ranges::all_of(text, [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
+  if (!good || text.empty() || is_digit(text.front()) || text.size() > kMaxNameBytes) {
+    return tl::unexpected(
+        fmt::format("\"{}\" is no name of a table or column; use a letter or \"_\", then letters, "
+                    "digits and \"_\", at most {}",
+                    text, kMaxNameBytes));
+  }
+  return std::string(text);
+}
+
+Parsed<std::string> parse_table(std::string_view text) {
+  static constexpr std::string_view kReserved = "sqlite_";
+  auto name = parse_column(text);
+  if (name && std::ranges::equal(text.substr(0, kReserved.size()), kReserved, {}, lower)) {
+    return tl::unexpected(
+        fmt::format("\"{}\": SQLite keeps the names with \"sqlite_\" for itself", text));
+  }
+  return name;
+}
+
+Parsed<std::string> parse_upstream_method(std::string_view text) {
+  static constexpr std::array<std::string_view, 2> kNotForResources{"CONNECT", "TRACE"};
+  static constexpr std::array<std::string_view, 2> kTwoResources{"COPY", "MOVE"};
+  const bool good = std::ranges::all_of(
+      text, [](char c) { return is_token_character(c) && !(c >= 'a' && c <= 'z'); });
+  if (!good || text.empty() || !is_letter(text.front()) || text.size() > kMaxNameBytes) {
+    return tl::unexpected(fmt::format(
+        "\"{}\" is no method (RFC 9110, 9.1); methods begin with a letter and are written in upper "
+        "case, as in GET",
+        text));
+  }
+  if (std::ranges::find(kNotForResources, text) != kNotForResources.end()) {
+    return tl::unexpected(fmt::format("{} is never let through to an upstream", text));
+  }
+  if (std::ranges::find(kTwoResources, text) != kTwoResources.end()) {
+    return tl::unexpected(fmt::format(
+        "{} changes two resources and a fence covers one key, so it is never let through", text));
+  }
+  return std::string(text);
+}
+
+Parsed<std::string> parse_reading_method(std::string_view text) {
+  static constexpr std::array<std::string_view, 7> kWriting{"PUT",       "DELETE", "PATCH", "MKCOL",
+                                                            "PROPPATCH", "LOCK",   "UNLOCK"};
+  if (std::ranges::find(kWriting, text) != kWriting.end()) {
+    return tl::unexpected(fmt::format("{} writes; as a read it would pass without a token", text));
+  }
+  return parse_upstream_method(text);
+}
+
+Parsed<std::string> parse_database(std::string_view text) {
+  if (text.starts_with(':') || text.starts_with("file:")) {
+    return tl::unexpected(fmt::format("\"{}\" is no file; write a path, as in var/jobs.db", text));
+  }
+  return parse_path(text);
 }
 
 Parsed<std::string> parse_path(std::string_view text) {

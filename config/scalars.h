@@ -23,8 +23,27 @@ Parsed<std::string> parse_route_name(std::string_view text);
 /// `Fencing-Holder`. Keeps the case.
 Parsed<std::string> parse_token_header(std::string_view text);
 
-/// A method that files take: `GET`, `HEAD`, `PUT` or `DELETE`, upper case.
-Parsed<std::string> parse_files_method(std::string_view text);
+/// The name of a statement: 1 … 64 bytes of `a`–`z`, `0`–`9`, `-` and `_`.
+Parsed<std::string> parse_statement_name(std::string_view text);
+
+/// The name of a column: a letter or `_`, then letters, digits and `_`, at most 64 bytes. It may be
+/// a keyword of SQL, so it has to be quoted there.
+Parsed<std::string> parse_column(std::string_view text);
+
+/// The name of a table: as a column, and none that SQLite keeps for itself (`sqlite_…`).
+Parsed<std::string> parse_table(std::string_view text);
+
+/// A method that an upstream may get (RFC 9110, 9.1): a token that begins with a letter, without
+/// lower-case letters, at most 64 bytes. Not `CONNECT` and `TRACE`, which are not for resources,
+/// and not `COPY` and `MOVE`, which write two resources where the fence has one key.
+Parsed<std::string> parse_upstream_method(std::string_view text);
+
+/// Such a method that may be said to read: none that by its definition writes.
+Parsed<std::string> parse_reading_method(std::string_view text);
+
+/// A path of a database: as `parse_path`, and nothing that SQLite takes for something else than a
+/// file (`:memory:`, `file:…`).
+Parsed<std::string> parse_database(std::string_view text);
 
 /// A path of the local file system: not empty.
 Parsed<std::string> parse_path(std::string_view text);

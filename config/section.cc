@@ -132,7 +132,7 @@ std::string Section::full(std::string_view key) const {
   return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
 }
 
-bool Section::is_text(std::string_view key, const YamlNode& node) {
+bool Section::is_text(std::string_view key, const YamlNode& node, bool lines) {
   if (node.unusable) {
     return false;
   }
@@ -140,8 +140,15 @@ bool Section::is_text(std::string_view key, const YamlNode& node) {
     problem(key, node, fmt::format("must be a single value, but is {}", describe(node.kind)));
     return false;
   }
-  if (base::has_control_byte(node.text) || !base::is_valid_utf8(node.text)) {
-    problem(key, node, "has a control byte, such as a line end, or is not valid UTF-8");
+  const auto is_layout = [](char c) { return c == '\n' || c == '\r' || c == '\t'; };
+  std::string shown = node.text;
+  if (lines) {
+    std::erase_if(shown, is_layout);
+  }
+  if (base::has_control_byte(shown) || !base::is_valid_utf8(node.text)) {
+    problem(key, node,
+            lines ? "has a control byte or is not valid UTF-8"
+                  : "has a control byte, such as a line end, or is not valid UTF-8");
     return false;
   }
   return true;

@@ -61,15 +61,14 @@ class Section {
   template <typename Parse>
   auto parse_scalar(std::string_view key, const YamlNode& node, Parse parse)
       -> std::optional<typename decltype(parse(std::string_view()))::value_type> {
-    if (!is_text(key, node)) {
-      return std::nullopt;
-    }
-    auto parsed = parse(std::string_view(node.text));
-    if (!parsed) {
-      problem(key, node, std::move(parsed.error()));
-      return std::nullopt;
-    }
-    return std::move(*parsed);
+    return is_text(key, node, false) ? parse_checked(key, node, std::move(parse)) : std::nullopt;
+  }
+
+  /// Like `parse_scalar`, for a text that may have several lines and tabs.
+  template <typename Parse>
+  auto parse_lines(std::string_view key, const YamlNode& node, Parse parse)
+      -> std::optional<typename decltype(parse(std::string_view()))::value_type> {
+    return is_text(key, node, true) ? parse_checked(key, node, std::move(parse)) : std::nullopt;
   }
 
   /// Reports a problem with what is under a key.
@@ -93,8 +92,20 @@ class Section {
 
   [[nodiscard]] const YamlEntry* find(std::string_view key) const;
   void check_keys();
-  /// True for a scalar without control bytes; otherwise reported.
-  bool is_text(std::string_view key, const YamlNode& node);
+  /// True for a scalar without control bytes (but for line ends and tabs if `lines`); otherwise
+  /// reported.
+  bool is_text(std::string_view key, const YamlNode& node, bool lines);
+
+  template <typename Parse>
+  auto parse_checked(std::string_view key, const YamlNode& node, Parse parse)
+      -> std::optional<typename decltype(parse(std::string_view()))::value_type> {
+    auto parsed = parse(std::string_view(node.text));
+    if (!parsed) {
+      problem(key, node, std::move(parsed.error()));
+      return std::nullopt;
+    }
+    return std::move(*parsed);
+  }
 
   const YamlNode* node_;
   std::string path_;

@@ -235,6 +235,14 @@ Parsed<Upstream> parse_upstream(std::string_view text) {
   return parsed;
 }
 
+Parsed<std::string> parse_host_name(std::string_view text) {
+  auto name = parse_name(text);
+  if (!name) {
+    return tl::unexpected(fmt::format("\"{}\" is no name of a host: {}", text, name.error()));
+  }
+  return name;
+}
+
 bool share_resources(const Upstream& first, const Upstream& second) {
   if (first.host != second.host || first.port != second.port) {
     return false;
@@ -242,6 +250,10 @@ bool share_resources(const Upstream& first, const Upstream& second) {
   const std::string one = decoded(first.base_path).value_or("");
   const std::string other = decoded(second.base_path).value_or("");
   return is_below(one, other) || is_below(other, one);
+}
+
+bool same_resources(const Upstream& first, const Upstream& second) {
+  return share_resources(first, second) && decoded(first.base_path) == decoded(second.base_path);
 }
 
 std::string to_string(const Upstream& upstream) {

@@ -26,10 +26,17 @@ struct Upstream {
 /// Pure.
 Parsed<Upstream> parse_upstream(std::string_view text);
 
+/// Reads the name of a host, or an IPv4 address: labels of letters, digits, `-` and `_`.
+/// Success: in lower case. Failure: a sentence. Pure.
+Parsed<std::string> parse_host_name(std::string_view text);
+
 /// True if the same server answers for both, and the paths of one begin with the base path of the
 /// other, so that one resource could be reached through both. Pure. Names are compared as they are
 /// written: two names of one machine are not seen.
 bool share_resources(const Upstream& first, const Upstream& second);
+
+/// True if both are the same server and base path, however they are encoded. Pure.
+bool same_resources(const Upstream& first, const Upstream& second);
 
 /// `http://127.0.0.1:5984/base`, the port always named.
 std::string to_string(const Upstream& upstream);

@@ -32,23 +32,52 @@ void check_names_and_matches(const Route& earlier, const Route& later, Report& r
   }
 }
 
-void check_secrets(const Config& config, const std::vector<std::string>& roots,
-                   const ResolvePath& resolve, Report& report) {
-  for (std::size_t i = 0; i < roots.size(); ++i) {
-    const Route& route = config.routes[i];
-    if (!config.ledger.sqlite.empty() && is_inside(resolve(config.ledger.sqlite), roots[i])) {
-      report.add(
-          config.ledger.place,
-          fmt::format("the ledger \"{}\" is inside the files root \"{}\" of route `{}` (line "
-                      "{}), where clients could overwrite the fence; move one of them",
-                      config.ledger.sqlite, roots[i], route.name, route.places.backend.line));
+/// Clients write below a files root, so nothing of ours may be there.
+void check_files_root(const Config& config, const Route& route, const std::string& root,
+                      const ResolvePath& resolve, Report& report) {
+  if (!config.ledger.sqlite.empty() && is_inside(resolve(config.ledger.sqlite), root)) {
+    report.add(config.ledger.place,
+               fmt::format("the ledger \"{}\" is inside the files root \"{}\" of route `{}` (line "
+                           "{}), where clients could overwrite the fence; move one of them",
+                           config.ledger.sqlite, root, route.name, route.places.backend.line));
+  }
+  if (config.listen.tls && is_inside(resolve(config.listen.tls->key), root)) {
+    report.add(config.listen.place,
+               fmt::format("the TLS key \"{}\" is inside the files root \"{}\" of route `{}` (line "
+                           "{}), where clients could read it; move one of them",
+                           config.listen.tls->key, root, route.name, route.places.backend.line));
+  }
+}
+
+void check_database(const Config& config, const std::vector<std::string>& stores, std::size_t index,
+                    const ResolvePath& resolve, Report& report) {
+  const Route& route = config.routes[index];
+  const std::string& database = stores[index];
+  if (!config.ledger.sqlite.empty() && resolve(config.ledger.sqlite) == database) {
+    report.add(route.places.backend,
+               fmt::format("the database \"{}\" is the ledger (line {}), which belongs to this "
+                           "server alone; use another file",
+                           database, config.ledger.place.line));
+  }
+  for (std::size_t i = 0; i < stores.size(); ++i) {
+    const Route& other = config.routes[i];
+    if (std::holds_alternative<FilesBackend>(other.backend) && is_inside(database, stores[i])) {
+      report.add(route.places.backend,
+                 fmt::format("the database \"{}\" is inside the files root \"{}\" of route `{}` "
+                             "(line {}), where clients could overwrite it; move one of them",
+                             database, stores[i], other.name, other.places.backend.line));
     }
-    if (config.listen.tls && is_inside(resolve(config.listen.tls->key), roots[i])) {
-      report.add(
-          config.listen.place,
-          fmt::format("the TLS key \"{}\" is inside the files root \"{}\" of route `{}` (line "
-                      "{}), where clients could read it; move one of them",
-                      config.listen.tls->key, roots[i], route.name, route.places.backend.line));
+  }
+}
+
+void check_stores(const Config& config, const std::vector<std::string>& stores,
+                  const ResolvePath& resolve, Report& report) {
+  for (std::size_t i = 0; i < stores.size(); ++i) {
+    const Route& route = config.routes[i];
+    if (std::holds_alternative<FilesBackend>(route.backend)) {
+      check_files_root(config, route, stores[i], resolve, report);
+    } else if (std::holds_alternative<SqliteBackend>(route.backend)) {
+      check_database(config, stores, i, resolve, report);
     }
   }
 }
@@ -93,22 +122,18 @@ void check_route(const Config& config, const Route& route, const RouteGuarantee&
 void validate(const Config& config, const ResolvePath& resolve, Report& report) {
   const std::vector<Route>& routes = config.routes;
   const std::vector<RouteGuarantee> given = guarantees(routes, resolve);
-  std::vector<std::string> roots;
-  roots.reserve(routes.size());
-  for (const Route& route : routes) {
-    roots.push_back(resolve(std::get<FilesBackend>(route.backend).root));
-  }
+  const std::vector<std::string> stores = stores_of(routes, resolve);
   for (std::size_t later = 0; later < routes.size(); ++later) {
     for (std::size_t earlier = 0; earlier < later; ++earlier) {
       check_names_and_matches(routes[earlier], routes[later], report);
       if (const auto problem =
-              same_data_problem(routes[earlier], roots[earlier], routes[later], roots[later])) {
+              same_data_problem(routes[earlier], stores[earlier], routes[later], stores[later])) {
         report.add(routes[later].places.backend, *problem);
       }
     }
     check_route(config, routes[later], given[later], report);
   }
-  check_secrets(config, roots, resolve, report);
+  check_stores(config, stores, resolve, report);
   check_admin(config, report);
 }
 

@@ -13,7 +13,10 @@ namespace fenceline::config {
 ///  - matches that are equal, or that overlap with neither more specific;
 ///  - files roots inside one another, and one root under two routes unless both provably give the
 ///    same resource the same file and the same key, and sync alike (see `same_data.h`);
-///  - a ledger or a TLS key inside a files root, where a client could overwrite or read it;
+///  - one table of documents or one upstream under two routes with keys that are not provably the
+///    same, base paths of one upstream inside one another, one database with two tables of marks;
+///  - a ledger, a database or a TLS key inside a files root, where a client could overwrite or read
+///    it; the ledger as a database;
 ///  - an admin listener that other machines reach without a token, or on the endpoint of `listen`;
 ///  - a body limit above what may be staged at all;
 ///  - `require` above the guarantee that the route has.

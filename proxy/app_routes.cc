@@ -20,6 +20,15 @@ backends::SyncMode sync_of(const config::FilesBackend& files) {
   return files.sync == config::Sync::kFull ? backends::SyncMode::kFull : backends::SyncMode::kNone;
 }
 
+base::Result<SharedBackend> open_backend(const config::BackendConfig& from, const std::string& root,
+                                         OpenRoots& open_roots) {
+  if (const auto* files = std::get_if<config::FilesBackend>(&from)) {
+    return open_roots.open(files->root, root, sync_of(*files));
+  }
+  return base::fail(base::ErrorKind::kStorageFailed,
+                    fmt::format("the backend {} is not wired yet", config::kind_of(from)));
+}
+
 /// The weaker of what the configuration allows and what the backend found out.
 void set_guarantee(Route& route, const config::RouteGuarantee& configured) {
   const backends::Capabilities found = route.backend->capabilities();
@@ -62,8 +71,7 @@ base::Result<std::vector<Route>> open_routes(const config::Config& config,
   std::vector<Route> routes;
   for (std::size_t i = 0; i < config.routes.size(); ++i) {
     const config::Route& from = config.routes[i];
-    const auto& files = std::get<config::FilesBackend>(from.backend);
-    auto backend = open_roots.open(files.root, roots[i], sync_of(files));
+    auto backend = open_backend(from.backend, roots[i], open_roots);
     if (!backend) {
       backend.error().detail = fmt::format("route {}: {}", from.name, backend.error().detail);
       return tl::unexpected<base::Error>(std::move(backend.error()));

@@ -19,6 +19,24 @@
 namespace fenceline::proxy {
 namespace {
 
+std::optional<std::string> problem_with_store(const config::BackendConfig& backend) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (const auto* files = std::get_if<config::FilesBackend>(&backend)) {
+    if (fs::exists(files->root, ignored) && !fs::is_directory(files->root, ignored)) {
+      return fmt::format("the files root {} is not a directory", files->root);
+    }
+  } else if (const auto* sqlite = std::get_if<config::SqliteBackend>(&backend)) {
+    if (fs::exists(sqlite->database, ignored) && !fs::is_regular_file(sqlite->database, ignored)) {
+      return fmt::format("the database {} is not a file", sqlite->database);
+    }
+  } else if (const auto& ca = std::get<config::HttpBackend>(backend).tls.ca;
+             ca && !fs::is_regular_file(*ca, ignored)) {
+    return fmt::format("http.tls.ca: {} is not a file", *ca);
+  }
+  return std::nullopt;
+}
+
 /// Looks at the files that the configuration names, as far as that changes nothing.
 bool can_be_opened(const config::Config& config) {
   bool right = true;
@@ -34,10 +52,8 @@ bool can_be_opened(const config::Config& config) {
     }
   }
   for (const config::Route& route : config.routes) {
-    const auto& root = std::get<config::FilesBackend>(route.backend).root;
-    std::error_code ignored;
-    if (std::filesystem::exists(root, ignored) && !std::filesystem::is_directory(root, ignored)) {
-      complain(fmt::format("route {}: the files root {} is not a directory", route.name, root));
+    if (const auto problem = problem_with_store(route.backend)) {
+      complain(fmt::format("route {}: {}", route.name, *problem));
     }
   }
   return right;

@@ -15,10 +15,6 @@ namespace {
 using config::Config;
 using config::Route;
 
-const config::FilesBackend& files_of(const Route& route) {
-  return std::get<config::FilesBackend>(route.backend);
-}
-
 /// Collects the keys whose values differ.
 class Differences {
  public:
@@ -77,7 +73,7 @@ bool same_route(const Route& first, const std::string& first_root, const Route& 
          first.enforce == second.enforce && first.max_jump == second.max_jump &&
          first.require == second.require && first.body_limit_bytes == second.body_limit_bytes &&
          first.body_timeout == second.body_timeout && first.drain_timeout == second.drain_timeout &&
-         first_root == second_root && files_of(first).sync == files_of(second).sync;
+         config::same_backend(first, first_root, second, second_root);
 }
 
 std::optional<std::size_t> index_of(const std::vector<Route>& routes, const std::string& name) {
@@ -169,25 +165,25 @@ void refuse_taken_endpoints(const Config& running, const Config& wanted,
 std::optional<std::string> clash(const Route& old, const std::string& old_root, const Route& next,
                                  const std::string& next_root) {
   const bool nobody_writes = !old.takes_writes() && !next.takes_writes();
-  if (nobody_writes || !config::same_data_problem(old, old_root, next, next_root)) {
+  const auto conflict =
+      nobody_writes ? std::nullopt : config::data_conflict(old, old_root, next, next_root);
+  if (!conflict) {
     return std::nullopt;
   }
-  if (old_root != next_root) {
-    return fmt::format(
-        "its files root \"{}\" and \"{}\", which is open for route `{}`, are inside "
-        "one another",
-        next_root, old_root, old.name);
-  }
-  if (files_of(old).sync != files_of(next).sync) {
-    return fmt::format(
-        "`files.sync` of the root \"{}\" differs from that of route `{}`, for which "
-        "it is open",
-        next_root, old.name);
+  switch (conflict->kind) {
+    case config::DataConflict::Kind::kNested:
+      return fmt::format("{} and \"{}\", which is open for route `{}`, are inside one another",
+                         conflict->store, old_root, old.name);
+    case config::DataConflict::Kind::kSetting:
+      return fmt::format("`{}` of {} differs from that of route `{}`, for which it is open",
+                         conflict->setting, conflict->store, old.name);
+    case config::DataConflict::Kind::kFence:
+      break;
   }
   return fmt::format(
-      "the fence of \"{}\" would be \"{}\", where writes of route `{}` hold \"{}\"; "
-      "those that run would not be stopped by a newer token",
-      next_root, next.fence.text(), old.name, old.fence.text());
+      "the fence of {} would be \"{}\", where writes of route `{}` hold \"{}\"; those that run "
+      "would not be stopped by a newer token",
+      conflict->store, next.fence.text(), old.name, old.fence.text());
 }
 
 void refuse_clashes(const ResolvedConfig& served, std::string_view what_to_do,
@@ -211,9 +207,7 @@ void refuse_clashes(const ResolvedConfig& served, std::string_view what_to_do,
 ResolvedConfig resolved(Config config, const config::ResolvePath& resolve) {
   ResolvedConfig result;
   result.ledger = resolve(config.ledger.sqlite);
-  for (const Route& route : config.routes) {
-    result.roots.push_back(resolve(files_of(route).root));
-  }
+  result.roots = config::stores_of(config.routes, resolve);
   result.config = std::move(config);
   return result;
 }

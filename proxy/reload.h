@@ -15,8 +15,10 @@ namespace fenceline::proxy {
 /// may lead elsewhere later; what is open stays open.
 struct ResolvedConfig {
   config::Config config;
-  std::vector<std::string> roots;  ///< The canonical files root of each route, in their order.
-  std::string ledger;              ///< The canonical path of the ledger.
+  /// Where the data of each route is, in their order (`config::store_of`): the canonical files root
+  /// or database, or the upstream.
+  std::vector<std::string> roots;
+  std::string ledger;  ///< The canonical path of the ledger.
 };
 
 /// Resolves the paths of a configuration with `resolve`.
@@ -44,8 +46,9 @@ struct ReloadPlan {
 /// Refused, because it is made once per process: `ledger`, `threads`, `log.format`. Refused,
 /// because the new sockets are opened beside the old ones: an address that an open one excludes.
 /// Refused, because requests that run must be able to end beside those that follow: a route under
-/// which the same files would have another fence key or another `sync` than under a route that
-/// still serves them, or a root inside or above one that is still open. (An upload under the old
+/// which the same files, table or upstream would have another fence key than under a route that
+/// still serves them, or one store another setting (`sync`, `marks`, `columns`), or a root or base
+/// path inside or above one that is still open. (An upload under the old
 /// key would not be stopped by a newer token on the new key.) Everything else may change.
 ///
 /// `earlier`: configurations that no request begins under any more, but some still run under.

@@ -67,7 +67,7 @@ TEST(Docs, TheExampleLoads) {
   const Loaded loaded = load_text(docs.substr(start + fence.size(), end - start - fence.size()));
   EXPECT_EQ(problems_of(loaded), std::vector<std::string>());
   ASSERT_TRUE(loaded);
-  EXPECT_EQ(loaded->routes.size(), 3U);
+  EXPECT_EQ(loaded->routes.size(), 5U);
 }
 
 TEST(Docs, TheQuickstartLoadsAndIsStrict) {
@@ -109,11 +109,9 @@ TEST(Docs, DefaultsAreThoseOfTheModel) {
   EXPECT_EQ(time("timeouts.write"), config.timeouts.write);
   EXPECT_EQ(time("timeouts.drain"), config.timeouts.drain);
   EXPECT_EQ(time("timeouts.shutdown"), config.timeouts.shutdown);
-  EXPECT_EQ(documented("routes[].methods"), fmt::format("[{}]", fmt::join(route.methods, ", ")));
   EXPECT_EQ(documented("routes[].writes"), to_string(route.writes));
   EXPECT_EQ(documented("routes[].enforce"), route.enforce ? "true" : "false");
   EXPECT_EQ(documented("routes[].max_jump"), std::to_string(route.max_jump));
-  EXPECT_EQ(size("routes[].limits.body"), route.body_limit_bytes);
   EXPECT_EQ(route.body_timeout, config.timeouts.body);
   EXPECT_EQ(route.drain_timeout, config.timeouts.drain);
   EXPECT_EQ(config.log.format, LogFormat::kText);
@@ -124,6 +122,32 @@ TEST(Docs, DefaultsAreThoseOfTheModel) {
   EXPECT_FALSE(config.listen.tls);
   EXPECT_EQ(config.threads.io, 0U);
   EXPECT_EQ(config.threads.workers, 0U);
+}
+
+TEST(Docs, DefaultsOfTheBackendsAreThoseOfTheModel) {
+  const auto documented = [](const std::string& key) {
+    return std::string(find_key("routes[]." + key)->default_value);
+  };
+  const auto time = [&](const std::string& key) { return *parse_duration(documented(key)); };
+  const SqliteBackend sqlite;
+  EXPECT_EQ(documented("sqlite.table"), sqlite.table);
+  EXPECT_EQ(documented("sqlite.marks"), sqlite.marks);
+  EXPECT_EQ(SqliteStatement{}.mode, StatementMode::kWrite);
+  EXPECT_EQ(documented("sqlite.statements[].mode"), "write");
+  const HttpBackend http;
+  EXPECT_EQ(documented("http.commit"), to_string(http.commit));
+  EXPECT_EQ(time("http.settle"), http.settle);
+  EXPECT_EQ(documented("http.reads"), fmt::format("[{}]", fmt::join(http.reads, ", ")));
+  EXPECT_EQ(http.host, HostPolicy::kUpstream);
+  EXPECT_EQ(documented("http.host"), "upstream");
+  EXPECT_EQ(documented("http.tls.verify"), http.tls.verify ? "true" : "false");
+  EXPECT_EQ(time("http.timeout"), http.timeout);
+  EXPECT_EQ(time("http.connect_timeout"), http.connect_timeout);
+  EXPECT_EQ(time("http.keep_alive"), http.keep_alive);
+  EXPECT_EQ(documented("http.connections"), std::to_string(http.connections));
+  EXPECT_EQ(documented("http.idle_connections"), std::to_string(http.idle_connections));
+  EXPECT_EQ(documented("http.probe"), http.probe ? "true" : "false");
+  EXPECT_EQ(*parse_size(documented("http.retry_body")), http.retry_body_bytes);
 }
 
 }  // namespace

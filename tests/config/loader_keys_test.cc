@@ -116,12 +116,12 @@ log: {level: info}
 )",
                   {"1:1: the key `listen` is missing", "1:1: the key `ledger` is missing",
                    "1:1: the key `routes` is missing"}},
-        ErrorCase{"Sqlite",
+        ErrorCase{"S3",
                   kBase + R"(  - name: jobs
     match: /jobs/{id}
-    sqlite: {database: x}
+    s3: {bucket: x}
 )",
-                  {"9:5: `routes[1].sqlite` is not in this version"}},
+                  {"9:5: `routes[1].s3` is not in this version"}},
         ErrorCase{"Leases",
                   kBase + R"(leases: {}
 )",
@@ -130,8 +130,8 @@ log: {level: info}
                   kBase + R"(  - name: jobs
     match: /jobs/{id}
 )",
-                  {"7:5: `routes[1].files` is missing; a route needs a backend, as in `files: "
-                   "{root: var/data}`"}},
+                  {"7:5: `routes[1].files` is missing, or `sqlite` or `http`; a route needs a "
+                   "backend, as in `files: {root: var/data}`"}},
         ErrorCase{"RouteScalar",
                   kBase + R"(  - hello
 )",
@@ -212,8 +212,8 @@ routes: [{}]
 )",
                   {"3:10: the key `routes[0].name` is missing",
                    "3:10: the key `routes[0].match` is missing",
-                   "3:10: `routes[0].files` is missing; a route needs a backend, as in `files: "
-                   "{root: var/data}`"}},
+                   "3:10: `routes[0].files` is missing, or `sqlite` or `http`; a route needs a "
+                   "backend, as in `files: {root: var/data}`"}},
         ErrorCase{"EverythingAtOnce",
                   R"(lisen: 127.0.0.1:1
 ledger: {sqlit: l}
@@ -348,21 +348,6 @@ limits: {connections: 0, staged: 1KiB, head: 2MiB}
     files:
 )",
                   {"9:5: `routes[1].files` has no value; give it one or remove the key"}},
-        ErrorCase{"S3AndHttp",
-                  kBase + R"(  - name: b
-    match: /b/{x}
-    s3: {bucket: b}
-    http: {upstream: u}
-)",
-                  {"9:5: `routes[1].s3` is not in this version",
-                   "10:5: `routes[1].http` is not in this version"}},
-        ErrorCase{"FilesAndSqlite",
-                  kBase + R"(  - name: b
-    match: /b/{x}
-    files: {root: r}
-    sqlite: {}
-)",
-                  {"10:5: `routes[1].sqlite` is not in this version"}},
         ErrorCase{"NameMissing",
                   kBase + R"(  - match: /b/{x}
     files: {root: r}

@@ -46,6 +46,22 @@ def route(*lines):
     return {line: more(f"    {line}") for line in lines}
 
 
+def backend(*lines):
+    return BASE.replace("    files: {root: var/data}\n", "".join(f"    {line}\n" for line in lines))
+
+
+def sqlite(value, *lines):
+    return backend(f"sqlite: {{database: j.db, {value}}}", *lines)
+
+
+def http(value, *lines):
+    return backend(f"http: {{upstream: 'http://h', {value}}}", *lines)
+
+
+def upstream(value):
+    return backend(f"http: {{upstream: '{value}'}}")
+
+
 GOOD = {
     "the smallest": BASE,
     "the quickstart": (ROOT / "config/quickstart.yaml").read_text(encoding="utf-8"),
@@ -93,6 +109,43 @@ GOOD = {
     **{f"files {value}": BASE.replace("{root: var/data}", value) for value in (
         "{root: a, sync: full}", "{root: a, sync: none}",
         "{root: a, sync: none}\n    require: bounded")},
+    "sqlite": backend("sqlite: {database: j.db}"),
+    **{f"database {value}": backend(f"sqlite: {{database: {value}}}") for value in (
+        "7", "'a b'", "'a:b'", "files/x", "'${PORT}'")},
+    **{f"sqlite {value}": sqlite(value) for value in (
+        "table: t", "table: _1", "table: true", "table: " + "a" * 64, "table: sqlit_e",
+        "marks: m", "marks: Marks_2", "columns: {key: k, value: v}",
+        "columns: {key: order, value: v, content_type: c, etag: e, modified: m}",
+        "statements: {a: SELECT 1}", "statements: {a-b_1: 7}", "statements: {a: {sql: X}}",
+        "statements: {a: {sql: X, mode: read}, b: {sql: Y, mode: write}}",
+        "statements: {a: '${PORT} $$x'}", "table: none, statements: {a: X}",
+        r'statements: {a: "SELECT\n\t1; ${PORT}"}')},
+    "sqlite methods": sqlite("table: t", "methods: [GET, PUT]"),
+    "sqlite statements": sqlite("statements: {a: X}", "methods: [POST, DELETE]"),
+    "sqlite statements alone": sqlite("table: none, statements: {a: X}", "methods: [POST]"),
+    "sqlite body": sqlite("table: t", "limits: {body: 512MiB}"),
+    "sqlite strict": sqlite("table: t", "require: strict"),
+    "sqlite of several lines": backend("sqlite:", "  database: j.db", "  statements:", "    a: |",
+                                       "      SELECT 1;", "      SELECT '$$';"),
+    **{f"upstream {value}": upstream(value) for value in (
+        "http://h", "https://h/", "http://h:1", "http://a_b.C-d.e1:65535/x/y/", "http://10.0.0.1",
+        "http://[::1]:80/a", "http://[1:2:3:4:5:6:10.0.0.1]", "http://h/%20%C3%A9;=@:!*()~$x",
+        "http://${PORT}a/x", "http://h.7a", "http://" + "a" * 63)},
+    **{f"http {value}": http(value) for value in (
+        "commit: auto", "commit: move", "commit: conditional", "commit: plain", "settle: manual",
+        "settle: 1ms", "settle: 24h", "reads: [GET]", "reads: [PROPFIND, POST, M-SEARCH]",
+        "host: upstream", "host: client", "timeout: 1ms", "connect_timeout: 24h",
+        "keep_alive: 7s", "connections: 1", "connections: 1000000", "idle_connections: 0",
+        "idle_connections: 1024", "probe: true", "probe: false, commit: move",
+        "probe: 'false', commit: plain", "retry_body: 0", "retry_body: 1GiB")},
+    **{f"https {value}": backend(f"http: {{upstream: 'https://h', tls: {value}}}") for value in (
+        "{}", "{ca: ca.pem}", "{name: a.B-c.d}", "{name: 10.0.0.1}", "{verify: false}",
+        "{ca: 7, name: true, verify: 'true'}")},
+    **{f"http methods {value}": http("commit: move", f"methods: {value}") for value in (
+        "[GET]", "[PROPFIND, PUT, MKCOL]", "[GET, HEAD, POST]", "[MOVES, COP]")},
+    "http body": http("commit: move", "limits: {body: 16GiB}"),
+    "http strict": http("commit: auto", "require: strict"),
+    "http bounded": http("commit: plain", "require: bounded"),
     "fence of two captures": match("/{a}/{b...}") + "    fence: f-{a}-x/{b...}\n",
     "two routes": more("  - name: other", "    match: /other/{path...}",
                        "    files: {root: var/other}"),
@@ -112,7 +165,47 @@ BAD = {
     "no backend": BASE.replace("    files: {root: var/data}\n", ""),
     "unknown key": more("lisen: 1"),
     "reserved key": more("leases: {}"),
-    "reserved backend": BASE.replace("files: {root: var/data}", "sqlite: {}"),
+    "reserved backend": BASE.replace("files: {root: var/data}", "s3: {}"),
+    "two backends": more("    sqlite: {database: j.db}"),
+    "two others": sqlite("table: t", "http: {upstream: 'http://h'}"),
+    **{f"database {value}": backend(f"sqlite: {{database: {value}}}") for value in (
+        "''", "':memory:'", "'file:a.db'", "[a]")},
+    **{f"sqlite {value}": sqlite(value) for value in (
+        "table: 1a", "table: a-b", "table: ''", "table: " + "a" * 65, "table: Sqlite_x", "table: 7",
+        "marks: 'a b'", "marks: sqlite_x", "columns: {}", "columns: {key: k}",
+        "columns: {key: k, value: v, size: s}", "columns: {key: k, value: 1}", "columns: k",
+        "statements: {}", "statements: [a]", "statements: {A: X}", "statements: {a: ''}",
+        "statements: {a: ' '}", "statements: {a: {mode: read}}", "statements: {a: ~}",
+        "statements: {a: {sql: X, mode: both}}", "statements: {a: {sql: X, args: 1}}",
+        "statements: {a: [X]}", r'statements: {a: "a\x01"}', "statements: {" + "a" * 65 + ": X}",
+        "table: none", "table: none, statements: {a: X}, columns: {key: k, value: v}", "tabel: x")},
+    "sqlite post": sqlite("table: t", "methods: [POST]"),
+    "sqlite patch": sqlite("statements: {a: X}", "methods: [PATCH]"),
+    "sqlite put": sqlite("table: none, statements: {a: X}", "methods: [PUT]"),
+    "sqlite body": sqlite("table: t", "limits: {body: 513MiB}"),
+    "sqlite strict": sqlite("table: t", "require: strict\n    writes: optional"),
+    "no upstream": backend("http: {commit: move}"),
+    **{f"upstream {value}": upstream(value) for value in (
+        "", "h", "ftp://h", "HTTP://h", "http://", "http://h:0", "http://h:65536", "http://h:",
+        "http://h:080", "http://u:p@h", "http://u@h", "http://h?q", "http://h/a#f", "http://h//",
+        "http://h/a//b", "http://h/./a", "http://h/..", "http://h/%2e", "http://h/%2F",
+        "http://h/%5C", "http://h/%00", "http://h/%7f", "http://h/%zz", "http://h/é", "http://é",
+        "http://h/a b", "http://127.1", "http://256.0.0.1", "http://a.0x7f", "http://-a",
+        "http://a-", "http://a.", "http://a..b", "http://[::g]", "http://[::1", "http://::1",
+        "http://" + "a" * 64, "http://h/" + "a" * 1024)},
+    **{f"http {value}": http(value) for value in (
+        "commit: fast", "settle: 0", "settle: never", "settle: 25h", "reads: []", "reads: GET",
+        "reads: [get]", "reads: [PUT]", "reads: [DELETE]", "reads: [MOVE]", "reads: [GET, GET]",
+        "host: both", "timeout: 0s", "connect_timeout: 1d", "keep_alive: 30", "connections: 0",
+        "connections: 1000001", "idle_connections: -1", "idle_connections: 1000001", "probe: no",
+        "probe: false", "probe: 'false', commit: auto", "retry_body: 2GiB", "retry_body: -1",
+        "tls: {verify: false}", "tls: {}", "pool: 7")},
+    **{f"https {value}": backend(f"http: {{upstream: 'https://h', tls: {value}}}") for value in (
+        "{ca: ''}", "{name: ''}", "{name: a..b}", "{name: 7}", "{verify: no}", "{cert: x}", "true")},
+    **{f"http methods {value}": http("commit: move", f"methods: {value}") for value in (
+        "[]", "[CONNECT]", "[TRACE]", "[COPY]", "[MOVE]", "[get]", "['a b']", "[PUT, PUT]", "[7]",
+        "[" + "A" * 65 + "]")},
+    "http strict": http("commit: plain", "require: strict"),
     "null": more("log:"),
     "tilde": more("log: {level: ~}"),
     **{f"listen {value}": listen(value) for value in (
@@ -165,7 +258,7 @@ BAD = {
             "require: bounded\n    enforce: 'false'", "require: detect\n    writes: off",
             "limits: {head: 1KiB}", "limits: {body: -1}", "limits: {body: 1025TiB}",
             "limits: {body: 1048577GiB}", "timeouts: {head: 1s}", "timeouts: {body: 0s}",
-            "timeouts: {drain: 11m}", "http: {}", "metods: [GET]"),
+            "timeouts: {drain: 11m}", "metods: [GET]"),
     **{f"files {value}": BASE.replace("{root: var/data}", value) for value in (
         "{}", "var/data", "{root: a, sync: maybe}", "{root: a, sync: false}", "{sync: full}",
         "{root: a, sync: none}\n    require: strict", "{root: a, mode: 1}")},
@@ -186,7 +279,17 @@ EVERY_KEY = {
         "name": "a", "match": "/a/{p}", "fence": "f/{p}", "methods": ["GET", "PUT"],
         "writes": "required", "enforce": True, "max_jump": 1, "require": "strict",
         "limits": {"body": 9}, "timeouts": {"body": "1s", "drain": "1s"},
-        "files": {"root": "r", "sync": "full"}}],
+        "files": {"root": "r", "sync": "full"}}, {
+        "name": "b", "match": "/b/{p}", "limits": {"body": 9}, "sqlite": {
+            "database": "d", "table": "t", "marks": "m",
+            "columns": {"key": "k", "value": "v", "content_type": "c", "etag": "e",
+                        "modified": "w"},
+            "statements": {"short": "X", "long": {"mode": "read", "sql": "Y"}}}}, {
+        "name": "c", "match": "/c/{p}", "limits": {"body": 9}, "http": {
+            "upstream": "https://h", "commit": "move", "settle": "1s", "reads": ["GET"],
+            "host": "client", "tls": {"ca": "a", "name": "n", "verify": True}, "timeout": "1s",
+            "connect_timeout": "1s", "keep_alive": "1s", "connections": 70,
+            "idle_connections": 3, "probe": True, "retry_body": 5}}],
 }
 
 
@@ -228,7 +331,10 @@ WRONG = {
 # A plain number is also a text: there -7 is right.
 TEXTS = {("listen", "tls", "certificate"), ("listen", "tls", "key"), ("ledger", "sqlite"),
          ("token", "headers", 0), ("token", "headers", 1), ("routes", 0, "name"),
-         ("routes", 0, "fence"), ("routes", 0, "files", "root")}
+         ("routes", 0, "fence"), ("routes", 0, "files", "root"), ("routes", 1, "name"),
+         ("routes", 2, "name"), ("routes", 1, "sqlite", "database"),
+         ("routes", 1, "sqlite", "statements", "short"),
+         ("routes", 1, "sqlite", "statements", "long", "sql"), ("routes", 2, "http", "tls", "ca")}
 BAD.update({
     f"{'.'.join(map(str, path))} is {what}": every_key_but(path, wrong)
     for path in places(EVERY_KEY) if path
@@ -270,6 +376,21 @@ ONLY_THE_LOADER = {
     "files have one fence": [
         more(*OTHER, "    files: {root: var/data}"), more(*OTHER, "    files: {root: var/data/x}"),
         more("    fence: x", *OTHER, "    fence: x", "    files: {root: var/data, sync: none}")],
+    "documents have one fence, a database one table of marks": [
+        sqlite("table: t") + "\n".join(
+            (*OTHER, f"    sqlite: {{database: j.db, {value}}}", ""))
+        for value in ("table: t", "table: T", "marks: m")],
+    "an upstream has one fence": [
+        http("commit: move") + "\n".join((*OTHER, f"    http: {{upstream: '{value}'}}", ""))
+        for value in ("http://h", "http://h:80/a")],
+    "the database is its own file": [
+        backend("sqlite: {database: var/ledger.db}"),
+        more(*OTHER, "    sqlite: {database: var/data/j.db}")],
+    "names of tables and columns differ": [
+        sqlite("table: a, marks: A"), sqlite("table: fenceline_marks"),
+        sqlite("columns: {key: k, value: K}")],
+    "idle connections are connections": [http("connections: 5, idle_connections: 6")],
+    "a variable is not http": [backend("http: {upstream: 'ht${EMPTY}tp://h', tls: {}}")],
     "the ledger and the TLS key are outside of the files": [
         BASE.replace("var/ledger.db", "var/data/ledger.db"),
         listen("{address: 127.0.0.1:1, tls: {certificate: c, key: var/data/k}}")],

@@ -23,6 +23,20 @@ routes:
     files: {root: var/data}
 )";
 
+/// A route without a backend, in lines 4 and 5.
+inline const std::string kRoute = R"(listen: 127.0.0.1:8080
+ledger: {sqlite: var/ledger.db}
+routes:
+  - name: jobs
+    match: /jobs/{path...}
+)";
+
+/// The route with each backend; the last line, 7, is inside the backend (six blanks).
+inline const std::string kSqliteBase = kRoute + "    sqlite:\n      database: jobs.db\n";
+inline const std::string kHttpBase =
+    kRoute + "    http:\n      upstream: http://127.0.0.1:5984/base\n";
+inline const std::string kHttpsBase = kRoute + "    http:\n      upstream: https://h\n";
+
 /// A text and what is wrong with it, in the order of the file.
 struct ErrorCase {
   std::string name;  ///< Of the test.

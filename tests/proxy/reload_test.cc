@@ -179,10 +179,57 @@ TEST(ReloadPlanTest, TheSameFilesKeepTheirFence) {
 
 TEST(ReloadPlanTest, AnOpenRootKeepsItsSyncAndItsNeighbours) {
   EXPECT_THAT(refused(with_data(""), with_data("", "data", ", sync: none")),
-              ElementsAre(HasSubstr("`files.sync` of the root")));
+              ElementsAre(HasSubstr("`files.sync` of the files root")));
   EXPECT_THAT(refused(with_data(""), with_data("", "data/inner")),
               ElementsAre(HasSubstr("are inside one another")));
   EXPECT_THAT(refused(with_data("", "data/inner"), with_data("")), testing::SizeIs(1));
+}
+
+/// A route `x` with this backend and these keys more.
+ResolvedConfig with_backend(std::string_view backend, std::string_view keys = "") {
+  return with_routes(fmt::format("  - {{name: x, match: \"/x/{{p...}}\", {}{}}}\n", keys, backend));
+}
+
+TEST(ReloadPlanTest, SeesChangesOfEveryBackend) {
+  const auto changed = [](std::string_view before, std::string_view after) {
+    return plan_reload(with_backend(before), {}, with_backend(after)).changed;
+  };
+  const std::string sqlite = "sqlite: {database: d, table: t}";
+  const std::string http = "http: {upstream: \"http://h/a\"}";
+  EXPECT_THAT(changed(sqlite, sqlite), IsEmpty());
+  EXPECT_THAT(changed(http, http), IsEmpty());
+  EXPECT_THAT(changed(sqlite, http), ElementsAre("x"));
+  EXPECT_THAT(changed("files: {root: d}", sqlite), ElementsAre("x"));
+  EXPECT_THAT(changed(sqlite, "sqlite: {database: e, table: t}"), ElementsAre("x"));
+  EXPECT_THAT(changed(sqlite, "sqlite: {database: d, table: t, statements: {s: X}}"),
+              ElementsAre("x"));
+  EXPECT_THAT(changed(http, "http: {upstream: \"http://h/b\"}"), ElementsAre("x"));
+  EXPECT_THAT(changed(http, "http: {upstream: \"http://h/a\", settle: 2m}"), ElementsAre("x"));
+}
+
+TEST(ReloadPlanTest, AnOpenDatabaseKeepsItsFenceAndItsMarks) {
+  const ResolvedConfig running = with_backend("sqlite: {database: d}");
+  EXPECT_THAT(refused(running, with_backend("sqlite: {database: d}", "fence: one, ")),
+              ElementsAre(HasSubstr("the fence of the table `documents` of the database")));
+  EXPECT_THAT(refused(running, with_backend("sqlite: {database: d, marks: m}")),
+              ElementsAre(HasSubstr("`sqlite.marks` of the database \"/w/d\" differs")));
+  EXPECT_THAT(refused(running, with_backend("sqlite: {database: d, columns: {key: k, value: v}}")),
+              ElementsAre(HasSubstr("`sqlite.columns` of the table `documents`")));
+  EXPECT_THAT(refused(running, with_backend("sqlite: {database: e}", "fence: one, ")), IsEmpty());
+  EXPECT_THAT(refused(running, with_backend("sqlite: {database: d, statements: {s: X}}")),
+              IsEmpty());
+}
+
+TEST(ReloadPlanTest, AnOpenUpstreamKeepsItsFenceAndItsNeighbours) {
+  const ResolvedConfig running = with_backend("http: {upstream: \"http://h/a\"}");
+  EXPECT_THAT(refused(running, with_backend("http: {upstream: \"http://h/a\"}", "fence: one, ")),
+              ElementsAre(HasSubstr("the fence of the upstream http://h:80/a would be")));
+  EXPECT_THAT(refused(running, with_backend("http: {upstream: \"http://h\"}")),
+              ElementsAre(HasSubstr("are inside one another")));
+  EXPECT_THAT(refused(running, with_backend("http: {upstream: \"http://i/a\"}", "fence: one, ")),
+              IsEmpty());
+  EXPECT_THAT(refused(running, with_backend("http: {upstream: \"http://h/a\", commit: plain}")),
+              IsEmpty());
 }
 
 TEST(ReloadPlanTest, EarlierConfigurationsCountWhileTheyAreServed) {
