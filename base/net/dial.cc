@@ -140,7 +140,7 @@ Awaitable<Result<std::unique_ptr<Connection>>> dial(boost::asio::io_context& con
       co_return tl::unexpected<Error>(unreachable(upstream, "no memory for TLS"));
     }
     connection->start_deadline(time.left());
-    const bool secured = co_await connection->secure();
+    const auto secured = co_await connection->secure();
     const bool was_late = connection->late();
     connection->stop_deadline();
     if (!secured) {

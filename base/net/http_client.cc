@@ -43,7 +43,7 @@ class ThisContext {
     context_ = &waiting.promise().context();
     return false;
   }
-  boost::asio::io_context* await_resume() const noexcept { return context_; }
+  [[nodiscard]] boost::asio::io_context& await_resume() const noexcept { return *context_; }
 
  private:
   boost::asio::io_context* context_ = nullptr;
@@ -58,8 +58,8 @@ class PooledClient final : public HttpClient {
 
   Awaitable<Result<std::unique_ptr<HttpExchange>>> open(TimerWheel& timers, bool fresh) override {
     ThisContext here;
-    boost::asio::io_context* const context = co_await here;
-    Pool& pool = Pools::of(*context).pool(upstream_);
+    auto& context = co_await here;
+    Pool& pool = Pools::of(context).pool(upstream_);
     std::unique_ptr<Connection> idle = fresh ? nullptr : pool.take();
     if (idle != nullptr) {
       std::unique_ptr<HttpExchange> exchange =
@@ -72,7 +72,7 @@ class PooledClient final : public HttpClient {
                                  "request again later.",
                                  upstream_->options.max_connections, upstream_->name));
     }
-    auto dialled = co_await dial(*context, pool, timers);
+    auto dialled = co_await dial(context, pool, timers);
     if (!dialled) {
       co_return tl::unexpected<Error>(std::move(dialled).error());
     }

@@ -185,7 +185,7 @@ Result<void> PooledExchange::sent() {
 Awaitable<Result<void>> PooledExchange::finish_sending(Connection::Unsent unsent) {
   while (!stopped_) {
     connection_->start_deadline(idle_);
-    const bool ready = co_await connection_->wait(true);
+    const auto ready = co_await connection_->wait(true);
     connection_->stop_deadline();
     if (!ready) {
       co_return timed_out("took nothing of the request", idle_);
@@ -340,7 +340,7 @@ Awaitable<Result<ResponseHead>> PooledExchange::receive_head() {
       co_return failed("it closed the connection before it had answered");
     }
     const std::span<char> room = head_room();
-    const Io io = co_await connection_->read(room);
+    const auto io = co_await connection_->read(room);
     if (io.status == IoStatus::kFailed && connection_->late()) {
       co_return timed_out("did not answer", patience);
     }
@@ -441,7 +441,7 @@ Awaitable<Result<std::string_view>> PooledExchange::receive_piece() {
     }
     const std::span<char> room = body_room();
     connection_->start_deadline(idle_);
-    const Io io = co_await connection_->read(room);
+    const auto io = co_await connection_->read(room);
     const bool late = connection_->late();
     connection_->stop_deadline();
     if (io.status == IoStatus::kMoved) {

@@ -115,7 +115,7 @@ class TlsConnection final : public Connection {
         co_return false;
       }
       const bool or_writable = reason == SSL_ERROR_WANT_WRITE;
-      const bool ready = co_await wait(or_writable);
+      const auto ready = co_await wait(or_writable);
       if (!ready) {
         co_return false;
       }
@@ -153,7 +153,7 @@ class TlsConnection final : public Connection {
       if (io.status != IoStatus::kBlocked) {
         co_return io;
       }
-      const bool ready = co_await wait(false);
+      const auto ready = co_await wait(false);
       if (!ready) {
         co_return fail("the time for it is over");
       }
