@@ -42,11 +42,11 @@ struct HttpClientOptions {
 /// The head of a request as it goes out; everything is copied or sent before the call returns.
 /// The client adds `Content-Length` or `Transfer-Encoding`; `fields` holds all others, also `Host`.
 struct OutgoingHead {
-  std::string_view method;
-  std::string_view target;  ///< Origin form, encoded.
+  std::string_view method = {};
+  std::string_view target = {};  ///< Origin form, encoded.
   const FieldLines* fields = nullptr;
   /// The length of the body; with `chunked` it is unknown; neither: there is no body.
-  std::optional<std::uint64_t> content_length;
+  std::optional<std::uint64_t> content_length = {};
   bool chunked = false;
 };
 

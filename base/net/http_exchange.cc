@@ -172,9 +172,17 @@ Awaitable<Result<void>> PooledExchange::send(Connection::Unsent unsent) {
   if (io.status == IoStatus::kBlocked) {
     return finish_sending(unsent);
   }
-  // A broken connection may still hold the answer that says why.
-  stopped_ = io.status != IoStatus::kMoved;
+  if (io.status != IoStatus::kMoved) {
+    break_off();
+  }
   return Awaitable<Result<void>>::ready(sent());
+}
+
+/// A connection that takes nothing any more may still hold the answer that says why. But its end is
+/// no end of a body: the system reports a reset once only, and that was to us just now.
+void PooledExchange::break_off() {
+  stopped_ = true;
+  broken_ = true;
 }
 
 Result<void> PooledExchange::sent() {
@@ -195,7 +203,9 @@ Awaitable<Result<void>> PooledExchange::finish_sending(Connection::Unsent unsent
     if (io.status == IoStatus::kMoved) {
       break;
     }
-    stopped_ = io.status != IoStatus::kBlocked;
+    if (io.status != IoStatus::kBlocked) {
+      break_off();
+    }
     listen();
   }
   co_return sent();
@@ -452,7 +462,7 @@ Awaitable<Result<std::string_view>> PooledExchange::receive_piece() {
       }
       continue;
     }
-    if (io.status == IoStatus::kEnded && body_ == BodyEnd::kClose) {
+    if (io.status == IoStatus::kEnded && body_ == BodyEnd::kClose && !broken_) {
       ended_ = true;
       end_body();
     } else if (io.status == IoStatus::kEnded) {

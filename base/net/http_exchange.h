@@ -42,6 +42,7 @@ class PooledExchange final : public HttpExchange {
   Awaitable<Result<void>> send(Connection::Unsent unsent);
   Awaitable<Result<void>> finish_sending(Connection::Unsent unsent);
   Result<void> sent();
+  void break_off();
   void listen();
 
   // The head of the answer.
@@ -86,6 +87,7 @@ class PooledExchange final : public HttpExchange {
   bool is_last_ = false;   ///< What is being sent completes the message.
   bool complete_ = false;  ///< All bytes of the message were taken by the system.
   bool stopped_ = false;   ///< The upstream has answered or closed: nothing more is sent.
+  bool broken_ = false;    ///< Sending has failed.
   bool ended_ = false;     ///< The upstream sends no more.
   bool touched_ = false;
   bool reused_;
