@@ -141,7 +141,7 @@ TEST_F(ClientTest, RefusesWhatCanBeUnderstoodInTwoWays) {
       "HTTP/1.1 200 OK\r\nX: a\r\n folded\r\nContent-Length: 2\r\n\r\nok",
       "HTTP/1.1 200 OK\r\nX: a\nContent-Length: 2\r\n\r\nok",
       "HTTP/1.1 200 OK\r\nX: a\rb\r\nContent-Length: 2\r\n\r\nok",
-      std::string("HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 2\r\n\r\nok", 50),
+      "HTTP/1.1 200 OK\r\nX: a" + std::string(1, '\0') + "b\r\nContent-Length: 2\r\n\r\nok",
       "HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 2\r\n\r\nok",
       "HTTP/1.1 200 OK\r\n: no name\r\nContent-Length: 2\r\n\r\nok",
       "\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
