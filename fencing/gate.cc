@@ -17,7 +17,7 @@ base::Error too_many_keys() {
 }
 
 Gate::Gate(Ledger& ledger, GateOptions options)
-    : impl_(std::make_unique<Impl>(*this, ledger, options)) {}
+    : impl_(std::make_unique<Impl>(*this, ledger, std::move(options))) {}
 
 Gate::~Gate() = default;
 

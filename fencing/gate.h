@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -94,6 +95,10 @@ struct GateOptions {
   /// Idle keys whose state is kept ready, about 450 bytes each; of the other idle ones only the
   /// mark is kept, packed.
   std::size_t max_warm_keys = 1U << 14U;
+  /// The tokens of writes on record whose outcome is unknown (`Intents::unsettled_of`): a reset is
+  /// refused while a key has any. Called with the key's mutex held, so it must not call the gate;
+  /// may be empty.
+  std::function<std::vector<base::Token>(const base::FenceKey&)> unsettled_on_record = {};
 };
 
 /// Per-key admission plus drain: steps 1, 3 and 6 of the protocol (design, 3; model d1).
@@ -145,14 +150,14 @@ class Gate {
   bool resolve(const base::FenceKey& key, base::Token token);
 
   /// Sets the mark of `key` back, for an operator (design, 7).
-  /// Does: refuses while anybody is inside, in doubt or raising the mark; it starts the raise that
-  /// it is refused for, if nobody does. Else it has the ledger carry `order` out. Until the ledger
-  /// has answered, nobody is admitted and nobody enters; what was admitted before never enters, so
-  /// that no write that was overtaken once comes back.
-  /// Success: what it did; durable. Failure: `kFenceBusy`; `kMarkConflict` or `kNotFound`, as
-  /// `answer_of`; `kOverloaded`; `kLedgerUnavailable`, then `applied` says whether it is in doubt:
-  /// the key stays closed until the ledger has said what is stored.
-  /// Precondition: `order` has passed `check_order`.
+  /// Does: refuses while anybody is inside, in doubt, on record and unsettled, or raising the mark;
+  /// it starts the raise that it is refused for, if nobody does. Else it has the ledger carry
+  /// `order` out. Until the ledger has answered, nobody is admitted and nobody enters; what was
+  /// admitted before never enters, so that no write that was overtaken once comes back. Success:
+  /// what it did; durable. Failure: `kFenceBusy`; `kMarkConflict` or `kNotFound`, as `answer_of`;
+  /// `kOverloaded`; `kLedgerUnavailable`, then `applied` says whether it is in doubt: the key stays
+  /// closed until the ledger has said what is stored. Precondition: `order` has passed
+  /// `check_order`.
   void reset(const base::FenceKey& key, const ResetOrder& order,
              base::Done<base::Result<ResetOutcome>> done);
 

@@ -44,7 +44,8 @@ Gate::Impl::Impl(Gate& gate, Ledger& ledger, GateOptions options)
     : gate_(gate),
       ledger_(ledger),
       max_keys_per_shard_(std::max<std::size_t>(options.max_cached_keys / kShards, 16)),
-      max_warm_per_shard_(options.max_warm_keys / kShards) {}
+      max_warm_per_shard_(options.max_warm_keys / kShards),
+      unsettled_on_record_(std::move(options.unsettled_on_record)) {}
 
 std::uint64_t Gate::Impl::next_id() { return ++last_id_; }
 

@@ -94,6 +94,7 @@ class Gate::Impl {
   Ledger& ledger_;
   std::size_t max_keys_per_shard_;
   std::size_t max_warm_per_shard_;
+  const std::function<std::vector<base::Token>(const base::FenceKey&)> unsettled_on_record_;
   std::atomic<std::uint64_t> last_id_ = 0;
   std::array<Shard, kShards> shards_;
 };

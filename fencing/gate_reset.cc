@@ -50,9 +50,16 @@ void Gate::Impl::reset(const base::FenceKey& key, const ResetOrder& order,
   {
     const std::lock_guard lock(shard.mutex);
     KeyState* const state = find_or_create(shard, key, hashed);
+    ResetObstacles found;
+    if (state != nullptr) {
+      found = obstacles_in(*state);
+      // Who left in doubt was on record as unsettled before it left.
+      found.on_record =
+          unsettled_on_record_ ? unsettled_on_record_(key) : std::vector<base::Token>();
+    }
     if (state == nullptr) {
       afterwards.emplace_back([&done] { done(tl::unexpected<base::Error>(too_many_keys())); });
-    } else if (auto obstacle = obstacle_to_reset(obstacles_in(*state))) {
+    } else if (auto obstacle = obstacle_to_reset(found)) {
       // A mark that was announced and whose raise failed would stand in the way for ever.
       raise_if_needed(shard, *state, afterwards);
       afterwards.emplace_back(

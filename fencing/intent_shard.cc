@@ -250,20 +250,14 @@ void IntentShard::drop(IntentEntry& entry, IntentChange& change) {
 }
 
 void IntentShard::drop_finished(const Intent& than, IntentChange& change) {
-  const auto drop_idle = [this, &change](auto each, const auto& goes_on) {
-    for (; change.drop.size() < kMaxDropsPerPut && each != by_key_.end() && goes_on(**each);
-         ++each) {
-      if ((*each)->idle) {
-        drop(**each, change);
-      }
+  for (auto each = by_key_.lower_bound(Place{than.key, {}});
+       each != by_key_.end() && (*each)->intent.key == than.key &&
+       (*each)->intent.token < than.token && change.drop.size() < kMaxDropsPerPut;
+       ++each) {
+    if ((*each)->idle) {
+      drop(**each, change);
     }
-  };
-  drop_idle(by_key_.lower_bound(Place{than.key, {}}), [&than](const IntentEntry& entry) {
-    return entry.intent.key == than.key && entry.intent.token < than.token;
-  });
-  // Above it, after the mark of the key was set back.
-  drop_idle(by_key_.upper_bound(Place{than.key, than.token}),
-            [&than](const IntentEntry& entry) { return entry.intent.key == than.key; });
+  }
 }
 
 }  // namespace fenceline::fencing

@@ -153,7 +153,7 @@ class IntentShard {
   /// A change that puts the entry.
   static IntentChange& put(IntentEntry& entry, IntentWork& work);
   void drop(IntentEntry& entry, IntentChange& change);
-  /// Adds what other tokens of the key have finished.
+  /// Adds what older tokens of the key have finished.
   void drop_finished(const Intent& than, IntentChange& change);
   void set_in_doubt(IntentEntry& entry, bool in_doubt);
   void answered_put(IntentEntry& entry, const base::Result<void>& result, IntentWork& work,

@@ -13,11 +13,9 @@
 #include <vector>
 
 #include "base/async.h"
-#include "base/awaitable.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fence_key.h"
-#include "base/timer_wheel.h"
 #include "base/token.h"
 #include "fencing/ledger.h"
 
@@ -45,6 +43,8 @@ class RunningIntent {
   /// The outcome is known, whatever it is. Idempotent.
   void finish();
 
+  [[nodiscard]] bool running() const { return entry_ != nullptr; }
+
  private:
   friend class IntentsImpl;
   RunningIntent(IntentsImpl* intents, IntentEntry* entry) : intents_(intents), entry_(entry) {}
@@ -57,7 +57,7 @@ class RunningIntent {
 /// Callbacks are called without any lock held, exactly once, possibly inside the call.
 ///
 /// A shared intent stays on record when it is finished, so that the next write finds it there:
-/// until another token of the key puts one on record, until it has been idle for 10 seconds and any
+/// until a newer token of the key puts one on record, until it has been idle for 10 seconds and any
 /// write ends, or until `close`. If the process ends before, the next start finds it unsettled.
 class Intents {
  public:
@@ -73,11 +73,10 @@ class Intents {
 
   /// Puts a write on record, if `shared` only once for all running and finished writes with equal
   /// key, token, route and data.
-  /// Precondition: the caller holds the permit for `intent.token` and has settled everything older.
-  /// Does: in the same transaction takes off what other tokens of the key have finished.
+  /// Does: in the same transaction takes off what older tokens of the key have finished.
   /// Success: durable; the write may be committed. Failure: `kLedgerUnavailable`, `kOverloaded`;
   /// the write must not be committed, and nothing is left of it. Who stops waiting for `done` and
-  /// has sent nothing must `finish` what comes late: see `begin_within`.
+  /// has sent nothing must `finish` what comes late: see `put_on_record`.
   void begin(Intent intent, bool shared, base::Done<base::Result<RunningIntent>> done);
 
   /// As `begin`, for a shared one that is on record already; nothing otherwise: then call `begin`.
@@ -110,13 +109,5 @@ class Intents {
  private:
   std::shared_ptr<IntentsImpl> impl_;  // the ledger's callbacks share it
 };
-
-/// `Intents::begin` for a coroutine with a deadline: what comes on record after it is finished, as
-/// nothing was sent.
-/// Failure: as `begin`; `kLedgerUnavailable` at the deadline. Concurrency: a coroutine of the core
-/// that owns `timers`; `intents` outlives every call.
-base::Awaitable<base::Result<RunningIntent>> begin_within(Intents& intents, Intent intent,
-                                                          bool shared, base::TimerWheel& timers,
-                                                          base::Milliseconds deadline);
 
 }  // namespace fenceline::fencing

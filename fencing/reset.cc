@@ -24,6 +24,14 @@ base::Result<void> check_text(std::string_view name, const std::string& text, st
   return {};
 }
 
+std::string joined(const std::vector<base::Token>& tokens) {
+  std::string list;
+  for (const base::Token token : tokens) {
+    list += (list.empty() ? "" : ", ") + token.text();
+  }
+  return list;
+}
+
 base::Error busy(std::string who) {
   return base::Error{ErrorKind::kFenceBusy,
                      std::move(who) + " The mark was not changed; try again later.",
@@ -57,19 +65,22 @@ ResetRecord record_of(const ResetOutcome& outcome, const ResetOrder& order) {
   return ResetRecord{outcome.before, order.to, order.reason, order.by, order.peer, order.at_ms};
 }
 
+base::Result<void> check_reason(const std::string& reason, const std::string& by) {
+  if (reason.find_first_not_of(' ') == std::string::npos) {
+    return base::fail(ErrorKind::kMalformedRequest, "The order needs a reason; it is kept.");
+  }
+  return check_text("reason", reason, kMaxReasonBytes).and_then([&by] {
+    return check_text("by", by, kMaxByBytes);
+  });
+}
+
 base::Result<void> check_order(const ResetOrder& order) {
   if (!order.to.exists()) {
     return base::fail(ErrorKind::kMalformedRequest,
                       "A reset needs the token to set the mark to. The lowest is 1, which lets "
                       "every token pass.");
   }
-  if (order.reason.find_first_not_of(' ') == std::string::npos) {
-    return base::fail(ErrorKind::kMalformedRequest,
-                      "A reset needs a reason; it is kept with the fence.");
-  }
-  return check_text("reason", order.reason, kMaxReasonBytes).and_then([&order] {
-    return check_text("by", order.by, kMaxByBytes);
-  });
+  return check_reason(order.reason, order.by);
 }
 
 base::Result<ResetOutcome> answer_of(const ResetOutcome& outcome, const ResetOrder& order) {
@@ -105,14 +116,16 @@ std::optional<base::Error> obstacle_to_reset(const ResetObstacles& found) {
     return busy(fmt::format("Requests are inside the fence: {}.", list));
   }
   if (!found.unsettled.empty()) {
-    std::string list;
-    for (const base::Token token : found.unsettled) {
-      list += (list.empty() ? "" : ", ") + token.text();
-    }
     return busy(
         fmt::format("The outcome of earlier writes is in doubt (token {}); a restart of "
                     "the server settles it.",
-                    list));
+                    joined(found.unsettled)));
+  }
+  if (!found.on_record.empty()) {
+    return busy(
+        fmt::format("Earlier writes may still take effect (token {}): a write with a newer token "
+                    "settles them, or `fenceline fences settle`.",
+                    joined(found.on_record)));
   }
   if (found.announced_not_durable) {
     return busy("A higher token was announced and is not durable yet.");

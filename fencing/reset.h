@@ -66,6 +66,11 @@ ResetOutcome reset_mark(const Mark& stored, const ResetOrder& order);
 /// The audit's row for an order that applied. Pure.
 ResetRecord record_of(const ResetOutcome& outcome, const ResetOrder& order);
 
+/// Whether the texts that an operator gives for the log or the audit may be kept: a reason of 1 …
+/// `kMaxReasonBytes`, `by` up to `kMaxByBytes`, UTF-8 without control bytes. Failure:
+/// `kMalformedRequest`. Pure.
+base::Result<void> check_reason(const std::string& reason, const std::string& by);
+
 /// Whether `order` may be carried out as it is written: it has a token and a reason, and its texts
 /// are within their limits, UTF-8 without control bytes. Failure: `kMalformedRequest`. Pure.
 base::Result<void> check_order(const ResetOrder& order);
@@ -78,6 +83,7 @@ base::Result<ResetOutcome> answer_of(const ResetOutcome& outcome, const ResetOrd
 struct ResetObstacles {
   std::vector<std::pair<base::Token, std::size_t>> inside;  ///< Commits that have entered.
   std::vector<base::Token> unsettled;                       ///< Commits in doubt.
+  std::vector<base::Token> on_record;                       ///< Writes that are not settled.
   bool announced_not_durable = false;                       ///< A raise is pending.
   bool ledger_busy = false;                                 ///< A read or reset is under way.
   std::size_t waiting = 0;                                  ///< Requests in `Gate::enter`.

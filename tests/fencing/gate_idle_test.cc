@@ -26,7 +26,7 @@ using ::fenceline::testing::order_to;
 const base::FenceKey kKey = key_of("exports/acme");
 
 /// No idle key stays warm.
-constexpr GateOptions kPackAtOnce{.max_cached_keys = 1U << 20U, .max_warm_keys = 0};
+const GateOptions kPackAtOnce{.max_cached_keys = 1U << 20U, .max_warm_keys = 0};
 
 class GateIdleTest : public ::testing::Test {
  protected:

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "fencing/gate.h"
 #include "tests/support/ledger_calls.h"
@@ -271,6 +272,31 @@ TEST_F(GateResetTest, AFailedResetOfAnIdleKeyLeavesNothingInMemory) {
   ledger_.refuse();
   ASSERT_TRUE(refused->has_value());
   EXPECT_EQ(gate_.cached_keys(), 0U);
+}
+
+TEST(GateResetOnRecordTest, AWriteOnRecordThatIsNotSettledStandsInTheWay) {
+  ::fenceline::testing::ManualLedger ledger;
+  std::vector<Token> on_record = {Token::of(7), Token::of(9)};
+  Gate gate(ledger, GateOptions{.unsettled_on_record = [&](const base::FenceKey& key) {
+              EXPECT_EQ(key, kKey);
+              return on_record;
+            }});
+  ledger.marks[kKey.text()] = mark_of(100);
+  std::optional<Result<ResetOutcome>> outcome;
+  const auto reset = [&] {
+    gate.reset(kKey, order_to(5),
+               [&](Result<ResetOutcome> answer) { outcome = std::move(answer); });
+  };
+  reset();
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_EQ(outcome->error().kind, ErrorKind::kFenceBusy);
+  EXPECT_NE(outcome->error().detail.find("7, 9"), std::string::npos) << outcome->error().detail;
+  EXPECT_EQ(ledger.waiting(), 0U);
+  on_record.clear();
+  outcome.reset();
+  reset();
+  ledger.answer();
+  EXPECT_EQ(outcome->value().after, mark_of(5));
 }
 
 }  // namespace

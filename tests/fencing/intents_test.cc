@@ -191,17 +191,20 @@ TEST_F(IntentsTest, SettlingLeavesWhoStillRunsOnRecord) {
   EXPECT_TRUE(intents_->any_unsettled()) << "in doubt anew";
 }
 
-TEST_F(IntentsTest, WhatIsFinishedGoesWithTheFirstWriteOfAnotherToken) {
+TEST_F(IntentsTest, WhatIsFinishedGoesWithTheFirstWriteOfANewerToken) {
   begin_now(seven_, true).finish();
   begin_now(intent_of("a", 7, "x"), true).finish();
-  begin_now(intent_of("a", 50), true).finish();
   begin_now(intent_of("b", 7), true).finish();
   lose(intent_of("a", 6), true);
-  RunningIntent running = begin_now(intent_of("a", 5), true);
-  // 50 went with it: the mark of the key was set back meanwhile.
-  EXPECT_EQ(ledger_.intents, (Record{intent_of("a", 5), intent_of("a", 6), intent_of("b", 7)}))
-      << "what is in doubt and other keys stay";
-  running.finish();
+  const auto other = intent_of("a", 7, "runs");
+  RunningIntent older = begin_now(other, true);
+  EXPECT_EQ(ledger_.intents.size(), 5U);
+  begin_now(eight_, true).finish();
+  EXPECT_EQ(ledger_.intents, (Record{intent_of("a", 6), other, eight_, intent_of("b", 7)}))
+      << "what runs, what is in doubt and other keys stay";
+  begin_now(intent_of("a", 5), true).finish();
+  EXPECT_TRUE(ledger_.intents.contains(eight_)) << "an older token takes nothing off";
+  older.finish();
 }
 
 TEST_F(IntentsTest, PutAndDropAreOneRequest) {

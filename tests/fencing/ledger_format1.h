@@ -40,4 +40,32 @@ inline void make_format1_ledger(const std::string& path) {
   }
 }
 
+/// Brings that ledger to the second format, byte for byte as that version did, with a reset of a.
+inline void make_format2_ledger(const std::string& path) {
+  make_format1_ledger(path);
+  const char* const sql =
+      "BEGIN IMMEDIATE; CREATE TABLE resets (\n"
+      "  key TEXT NOT NULL,\n"
+      "  number INTEGER NOT NULL CHECK (number > 0),\n"
+      "  at_ms INTEGER NOT NULL,\n"
+      "  old_token INTEGER NOT NULL CHECK (old_token > 0),\n"
+      "  old_holder TEXT NOT NULL,\n"
+      "  new_token INTEGER NOT NULL CHECK (new_token > 0),\n"
+      "  reason TEXT NOT NULL,\n"
+      "  by TEXT NOT NULL,\n"
+      "  peer TEXT NOT NULL,\n"
+      "  PRIMARY KEY (key, number)\n"
+      ") STRICT, WITHOUT ROWID; PRAGMA user_version=2;"
+      "INSERT INTO resets VALUES ('a', 1, 5, 100, '', 7, 'restored', 'root', 'peer'); COMMIT;";
+  sqlite3* database = nullptr;
+  int code = sqlite3_open(path.c_str(), &database);
+  if (code == SQLITE_OK) {
+    code = sqlite3_exec(database, sql, nullptr, nullptr, nullptr);
+  }
+  sqlite3_close(database);
+  if (code != SQLITE_OK) {
+    throw std::runtime_error("cannot make " + path + ": " + sqlite3_errstr(code));
+  }
+}
+
 }  // namespace fenceline::testing

@@ -1,10 +1,11 @@
-// A ledger of the first format: the upgrade keeps everything, whatever call on the disk fails.
+// A ledger of an older format: the upgrade keeps everything, whatever call on the disk fails.
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "fencing/ledger_format.h"
@@ -18,11 +19,15 @@ namespace fenceline::fencing {
 namespace {
 
 using ::fenceline::testing::find_now;
+using ::fenceline::testing::intent_of;
+using ::fenceline::testing::intents_now;
 using ::fenceline::testing::kFormat1Identity;
 using ::fenceline::testing::make_format1_ledger;
+using ::fenceline::testing::make_format2_ledger;
 using ::fenceline::testing::mark_of;
 using ::fenceline::testing::order_to;
 using ::fenceline::testing::PowerLossVfs;
+using ::fenceline::testing::put_now;
 using ::fenceline::testing::reset_now;
 using ::fenceline::testing::resets_now;
 using ::fenceline::testing::TempFolder;
@@ -72,6 +77,7 @@ TEST(LedgerUpgradeTest, AFormat1LedgerIsUpgradedOnceAndKeepsEverything) {
     ASSERT_TRUE(ledger.has_value()) << ledger.error().detail;
     expect_marks_of_format1(**ledger);
     EXPECT_EQ(reset_now(**ledger, "a", order_to(3)).value().after, mark_of(3));
+    EXPECT_TRUE(put_now(**ledger, intent_of("a", 3)));
   }
   ASSERT_EQ(upgrades.size(), 1U);
   EXPECT_EQ(upgrades[0].from, 1);
@@ -81,6 +87,22 @@ TEST(LedgerUpgradeTest, AFormat1LedgerIsUpgradedOnceAndKeepsEverything) {
   EXPECT_EQ(upgrades.size(), 1U);
   EXPECT_EQ(find_now(*again, "a").value(), mark_of(3));
   EXPECT_EQ(resets_now(*again, "a", 10).value().size(), 1U);
+  EXPECT_EQ(intents_now(*again).value(), std::vector{intent_of("a", 3)});
+}
+
+TEST(LedgerUpgradeTest, AFormat2LedgerKeepsItsResets) {
+  const TempFolder folder;
+  const std::string path = folder.at("ledger.db");
+  make_format2_ledger(path);
+  std::vector<Upgrade> upgrades;
+  const auto ledger = open_at(path, &upgrades);
+  ASSERT_TRUE(ledger.has_value()) << ledger.error().detail;
+  ASSERT_EQ(upgrades.size(), 1U);
+  EXPECT_EQ(upgrades[0].from, 2);
+  expect_marks_of_format1(**ledger);
+  EXPECT_EQ(resets_now(**ledger, "a", 10).value().size(), 1U);
+  EXPECT_TRUE(put_now(**ledger, intent_of("a", 7)));
+  EXPECT_EQ(intents_now(**ledger).value(), std::vector{intent_of("a", 7)});
 }
 
 TEST(LedgerUpgradeTest, ATableOfAFormatThatTheFileDoesNotHaveIsRefused) {
@@ -97,7 +119,7 @@ TEST(LedgerUpgradeTest, ATableOfAFormatThatTheFileDoesNotHaveIsRefused) {
       << ledger.error().detail;
 }
 
-class FailingUpgradeTest : public ::testing::TestWithParam<PowerLossVfs::Fault> {
+class FailingUpgradeTest : public ::testing::TestWithParam<std::tuple<PowerLossVfs::Fault, int>> {
  protected:
   /// Opens what a power loss would leave now.
   static base::Result<std::unique_ptr<Ledger>> open_left(PowerLossVfs& vfs,
@@ -110,8 +132,9 @@ class FailingUpgradeTest : public ::testing::TestWithParam<PowerLossVfs::Fault> 
   bool upgrade_survives(int nth) {
     const TempFolder folder;
     PowerLossVfs vfs;
-    make_format1_ledger(folder.at("ledger.db"));
-    vfs.fail(GetParam(), nth, 1'000'000);
+    const auto [fault, from] = GetParam();
+    (from == 1 ? make_format1_ledger : make_format2_ledger)(folder.at("ledger.db"));
+    vfs.fail(fault, nth, 1'000'000);
     if (const auto ledger = open_at(folder.at("ledger.db")); !ledger) {
       EXPECT_EQ(ledger.error().kind, base::ErrorKind::kLedgerUnavailable);
     }
@@ -139,17 +162,20 @@ TEST_P(FailingUpgradeTest, LeavesALedgerWithAllItsMarks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, FailingUpgradeTest,
-                         ::testing::Values(PowerLossVfs::Fault::kDiskFull,
-                                           PowerLossVfs::Fault::kIoError,
-                                           PowerLossVfs::Fault::kSyncFails),
-                         [](const auto& fault) {
-                           switch (fault.param) {
+                         ::testing::Combine(::testing::Values(PowerLossVfs::Fault::kDiskFull,
+                                                              PowerLossVfs::Fault::kIoError,
+                                                              PowerLossVfs::Fault::kSyncFails),
+                                            ::testing::Values(1, 2)),
+                         [](const auto& of) {
+                           const std::string format =
+                               "FromFormat" + std::to_string(std::get<1>(of.param));
+                           switch (std::get<0>(of.param)) {
                              case PowerLossVfs::Fault::kDiskFull:
-                               return "DiskFull";
+                               return "DiskFull" + format;
                              case PowerLossVfs::Fault::kIoError:
-                               return "IoError";
+                               return "IoError" + format;
                              default:
-                               return "SyncFails";
+                               return "SyncFails" + format;
                            }
                          });
 
