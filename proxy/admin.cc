@@ -8,6 +8,7 @@
 #include "proxy/admin_fences.h"
 #include "proxy/admin_json.h"
 #include "proxy/admin_query.h"
+#include "proxy/admin_unsettled.h"
 #include "proxy/problem.h"
 
 namespace fenceline::proxy {
@@ -38,7 +39,8 @@ class Admin final : public Handler {
  public:
   explicit Admin(AdminParts parts)
       : parts_(std::move(parts)),
-        fences_(parts_.gate, parts_.ledger, parts_.source_watch, parts_.clock) {}
+        fences_(parts_.gate, parts_.ledger, parts_.intents, parts_.source_watch, parts_.clock),
+        unsettled_(parts_.intents, parts_.ledger, parts_.clock) {}
 
   Awaitable<Reply> handle(Request request) override {
     auto outcome = co_await route(request);
@@ -52,8 +54,10 @@ class Admin final : public Handler {
   Awaitable<Result<Reply>> route(Request request) {
     const base::RequestHead& head = request.head;
     constexpr std::string_view kFence = "/v1/fences/";
+    constexpr std::string_view kUnsettled = "/v1/unsettled/";
     const bool one_fence = head.path.substr(0, kFence.size()) == kFence;
-    if (auto allowed = check_method(head, one_fence); !allowed) {
+    const bool unsettled_key = head.path.substr(0, kUnsettled.size()) == kUnsettled;
+    if (auto allowed = check_method(head, one_fence, unsettled_key); !allowed) {
       co_return pass_on(allowed.error());
     }
     if (auto allowed = check_access(head); !allowed) {
@@ -69,6 +73,10 @@ class Admin final : public Handler {
       }
       co_return co_await fences_.show(request, key);
     }
+    if (unsettled_key) {
+      const std::string_view key = head.path.substr(kUnsettled.size());
+      co_return co_await unsettled_.settle(request, key);
+    }
     co_return plain_view(head);
   }
 
@@ -83,7 +91,11 @@ class Admin final : public Handler {
     }
     if (head.path == "/metrics") {
       parts_.ready.set(parts_.not_ready().empty() ? 1 : 0);
+      parts_.unsettled.set(static_cast<double>(parts_.intents.unsettled_count()));
       return text_reply(parts_.metrics.text(), "text/plain; version=0.0.4; charset=utf-8");
+    }
+    if (head.path == "/v1/unsettled") {
+      return unsettled_.list(head);
     }
     if (head.path == "/v1/routes") {
       return json_reply(routes_json(parts_.routes.routes()));
@@ -101,17 +113,22 @@ class Admin final : public Handler {
     return base::fail(
         ErrorKind::kNotFound,
         "The admin API has /healthz, /readyz, /metrics, /v1/fences, /v1/fences/{key}, "
-        "/v1/routes, /v1/rejections and /v1/stamp.");
+        "/v1/unsettled, /v1/unsettled/{key}, /v1/routes, /v1/rejections and /v1/stamp.");
   }
 
-  static Result<void> check_method(const base::RequestHead& head, bool one_fence) {
-    if (head.method == base::Method::kGet || head.method == base::Method::kHead ||
-        (one_fence && head.method == base::Method::kPost)) {
+  static Result<void> check_method(const base::RequestHead& head, bool one_fence,
+                                   bool unsettled_key) {
+    const bool reads = head.method == base::Method::kGet || head.method == base::Method::kHead;
+    const bool orders = head.method == base::Method::kPost;
+    if ((reads && !unsettled_key) || (orders && (one_fence || unsettled_key))) {
       return {};
     }
-    auto refusal = base::fail(ErrorKind::kMethodNotAllowed,
-                              "The admin API takes GET and HEAD, and POST on /v1/fences/{key}.");
-    refusal.value().fields.emplace_back("Allow", one_fence ? "GET, HEAD, POST" : "GET, HEAD");
+    auto refusal =
+        base::fail(ErrorKind::kMethodNotAllowed,
+                   "The admin API takes GET and HEAD, POST on /v1/fences/{key}, and only "
+                   "POST on /v1/unsettled/{key}.");
+    const char* const otherwise = one_fence ? "GET, HEAD, POST" : "GET, HEAD";
+    refusal.value().fields.emplace_back("Allow", unsettled_key ? "POST" : otherwise);
     return refusal;
   }
 
@@ -159,6 +176,7 @@ class Admin final : public Handler {
 
   AdminParts parts_;
   AdminFences fences_;
+  AdminUnsettled unsettled_;
 };
 
 }  // namespace

@@ -12,9 +12,9 @@
 #include "base/log.h"
 #include "fencing/admission.h"
 #include "proxy/admin_json.h"
+#include "proxy/admin_order.h"
 #include "proxy/admin_query.h"
 #include "proxy/fence_order.h"
-#include "proxy/target.h"
 
 namespace fenceline::proxy {
 namespace {
@@ -51,37 +51,8 @@ Reply json_reply(std::string body) {
   return reply;
 }
 
-Result<base::FenceKey> key_from(std::string_view raw_key) {
-  auto decoded = percent_decode(raw_key, "fence key");
-  if (!decoded) {
-    return pass_on(decoded.error());
-  }
-  return base::FenceKey::parse(std::move(*decoded));
-}
-
-Awaitable<Result<std::string>> read_body(base::BodySource& body) {
-  std::string text;
-  while (true) {
-    auto piece = co_await body.read();
-    if (!piece) {
-      co_return pass_on(piece.error());
-    }
-    if (piece->empty()) {
-      co_return text;
-    }
-    if (text.size() + piece->size() > kMaxOrderBytes) {
-      co_return base::fail(ErrorKind::kBodyTooLarge,
-                           fmt::format("An order has at most {} bytes.", kMaxOrderBytes));
-    }
-    text += *piece;
-  }
-}
-
 Awaitable<Result<FenceOrder>> read_order(Request request) {
-  if (auto allowed = check_order_head(request.head); !allowed) {
-    co_return pass_on(allowed.error());
-  }
-  auto body = co_await read_body(request.body);
+  auto body = co_await read_order_body(request);
   if (!body) {
     co_return pass_on(body.error());
   }
@@ -194,7 +165,10 @@ Awaitable<Result<Reply>> AdminFences::show(Request request, std::string_view raw
   if (!resets) {
     co_return pass_on(resets.error());
   }
-  FenceView fence{key->text(), *mark, gate_.view(*key), std::move(*resets), {}};
+  FenceView fence{key->text(), *mark, gate_.view(*key), {}, std::move(*resets), {}};
+  for (const fencing::UnsettledIntent& each : intents_.unsettled_of(*key)) {
+    fence.on_record.push_back(each.intent.token);
+  }
   if (!fence.durable.token.exists() && !fence.in_memory) {
     co_return base::fail(ErrorKind::kNotFound,
                          fmt::format("No token was ever seen for the key '{}'.", key->text()));

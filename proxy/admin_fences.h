@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/http.h"
 #include "fencing/gate.h"
+#include "fencing/intents.h"
 #include "fencing/ledger.h"
 #include "fencing/source_watch.h"
 #include "proxy/handler.h"
@@ -20,9 +21,9 @@ namespace fenceline::proxy {
 class AdminFences {
  public:
   /// The arguments outlive this.
-  AdminFences(fencing::Gate& gate, fencing::Ledger& ledger, fencing::SourceWatch& watch,
-              const base::Clock& clock)
-      : gate_(gate), ledger_(ledger), watch_(watch), clock_(clock) {}
+  AdminFences(fencing::Gate& gate, fencing::Ledger& ledger, fencing::Intents& intents,
+              fencing::SourceWatch& watch, const base::Clock& clock)
+      : gate_(gate), ledger_(ledger), intents_(intents), watch_(watch), clock_(clock) {}
 
   /// A page of fences, as `prefix`, `after` and `limit` of the query say.
   base::Awaitable<base::Result<base::Reply>> list(Request request);
@@ -43,6 +44,7 @@ class AdminFences {
 
   fencing::Gate& gate_;
   fencing::Ledger& ledger_;
+  fencing::Intents& intents_;
   fencing::SourceWatch& watch_;
   const base::Clock& clock_;
 };

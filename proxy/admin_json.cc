@@ -34,6 +34,13 @@ std::chrono::system_clock::time_point time_of(std::int64_t at_ms) {
   return std::chrono::system_clock::time_point(std::chrono::milliseconds(at_ms));
 }
 
+void add_write(json::object& object, const UnsettledRow& row) {
+  object["token"] = row.intent.token.text();
+  object["route"] = row.intent.route;
+  object["data"] = row.intent.data;
+  object["age_ms"] = row.age.count();
+}
+
 }  // namespace
 
 std::string fences_json(const std::vector<fencing::KeyedMark>& rows, std::size_t limit,
@@ -57,14 +64,19 @@ std::string fences_json(const std::vector<fencing::KeyedMark>& rows, std::size_t
 std::string fence_json(const FenceView& view) {
   json::object fence{
       {"key", view.key}, {"mark", view.durable.token.text()}, {"holder", view.durable.holder}};
+  json::array unsettled;
+  for (const base::Token token : view.on_record) {
+    unsettled.push_back(json::string(token.text()));
+  }
   if (view.in_memory) {
-    json::array unsettled;
     for (const base::Token token : view.in_memory->unsettled) {
       unsettled.push_back(json::string(token.text()));
     }
     fence["announced"] = view.in_memory->announced.token.text();
     fence["inside"] = view.in_memory->inside;
     fence["waiting"] = view.in_memory->waiting;
+  }
+  if (view.in_memory || !view.on_record.empty()) {
     fence["unsettled"] = std::move(unsettled);
   }
   json::array resets;
@@ -100,6 +112,30 @@ std::string reset_json(const std::string& key, const fencing::ResetOutcome& outc
                   {"previous", token_value(outcome.before.token)},
                   {"previous_holder", outcome.before.holder},
                   {"changed", outcome.verdict == fencing::ResetVerdict::kApplies}});
+}
+
+std::string unsettled_json(const std::vector<UnsettledRow>& rows, bool more) {
+  json::array list;
+  for (const UnsettledRow& row : rows) {
+    json::object object{{"key", row.intent.key}};
+    add_write(object, row);
+    list.push_back(std::move(object));
+  }
+  json::object page{{"unsettled", std::move(list)}};
+  if (more) {
+    page["more"] = true;
+  }
+  return text_of(page);
+}
+
+std::string settled_json(const std::string& key, const std::vector<UnsettledRow>& rows) {
+  json::array list;
+  for (const UnsettledRow& row : rows) {
+    json::object object;
+    add_write(object, row);
+    list.push_back(std::move(object));
+  }
+  return text_of({{"key", key}, {"settled", std::move(list)}});
 }
 
 std::string routes_json(const std::vector<Route>& routes) {

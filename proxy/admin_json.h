@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "fencing/gate.h"
 #include "fencing/ledger.h"
 #include "fencing/reset.h"
@@ -26,6 +27,7 @@ struct FenceView {
   std::string key;
   fencing::Mark durable;
   std::optional<fencing::KeyView> in_memory;
+  std::vector<base::Token> on_record;        ///< Of writes on record that are not settled.
   std::vector<fencing::ResetRecord> resets;  ///< The newest first.
   std::optional<fencing::Suspicion> suspicion;
 };
@@ -34,6 +36,18 @@ std::string fence_json(const FenceView& fence);
 /// What a raise or a reset has done.
 std::string raised_json(const std::string& key, base::Token before, base::Token mark, bool changed);
 std::string reset_json(const std::string& key, const fencing::ResetOutcome& outcome);
+
+/// A write on record whose outcome is unknown, and how long it has been so.
+struct UnsettledRow {
+  fencing::Intent intent;
+  base::Milliseconds age{};
+};
+
+/// `{"unsettled":[{key, token, route, data, age_ms}]}`, with `"more": true` if there are.
+std::string unsettled_json(const std::vector<UnsettledRow>& rows, bool more);
+
+/// `{key, "settled":[{token, route, data, age_ms}]}`.
+std::string settled_json(const std::string& key, const std::vector<UnsettledRow>& rows);
 
 /// Every route with its fence, policy, guarantee and health.
 std::string routes_json(const std::vector<Route>& routes);

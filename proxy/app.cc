@@ -18,6 +18,7 @@
 #include "base/request_id.h"
 #include "base/worker_pool.h"
 #include "fencing/gate.h"
+#include "fencing/intents.h"
 #include "fencing/source_watch.h"
 #include "fencing/sqlite_ledger.h"
 #include "proxy/audit.h"
@@ -89,6 +90,7 @@ class RunningApp final : public App {
   std::atomic<bool> ledger_stopped_ = false;    ///< Until restart.
   std::atomic<bool> ledger_struggles_ = false;  ///< The last write failed.
   std::unique_ptr<fencing::Ledger> ledger_;
+  std::unique_ptr<fencing::Intents> intents_;
   std::unique_ptr<fencing::Gate> gate_;
   std::unique_ptr<OpenRoots> roots_;
   std::shared_ptr<Site> site_;                      ///< That new requests follow.
@@ -133,7 +135,9 @@ Result<void> RunningApp::open_ledger() {
   options.on_commit = [this, seconds, raises](const fencing::LedgerCommit& commit) mutable {
     ledger_struggles_ = false;
     seconds.observe(commit.seconds);
-    raises.observe(static_cast<double>(commit.raises));
+    if (commit.raises > 0) {
+      raises.observe(static_cast<double>(commit.raises));
+    }
   };
   options.on_failure = [this](const fencing::LedgerFailure& failure) {
     base::log(LogLevel::kError, "ledger_failed",
@@ -159,14 +163,31 @@ Result<void> RunningApp::open_ledger() {
     return tl::unexpected<base::Error>(std::move(opened.error()));
   }
   ledger_ = std::move(*opened);
-  gate_ =
-      std::make_unique<fencing::Gate>(*ledger_, fencing::GateOptions{ledger_config_.cache_keys});
+  intents_ = std::make_unique<fencing::Intents>(*ledger_, clock_);
+  if (auto loaded = intents_->load(); !loaded) {
+    return loaded;
+  }
+  if (intents_->any_unsettled()) {
+    base::log(LogLevel::kWarning, "unsettled_writes",
+              "writes of before the start may still take effect; newer tokens settle them first",
+              {{"writes", std::to_string(intents_->unsettled_count())}});
+  }
+  gate_ = std::make_unique<fencing::Gate>(
+      *ledger_, fencing::GateOptions{.max_cached_keys = ledger_config_.cache_keys,
+                                     .unsettled_on_record = [this](const base::FenceKey& key) {
+                                       std::vector<base::Token> tokens;
+                                       for (const auto& each : intents_->unsettled_of(key)) {
+                                         tokens.push_back(each.intent.token);
+                                       }
+                                       return tokens;
+                                     }});
   return {};
 }
 
 SiteParts RunningApp::site_parts() {
   return {.gate = *gate_,
           .ledger = *ledger_,
+          .intents = *intents_,
           .audit = audit_,
           .rejections = rejections_,
           .source_watch = source_watch_,
@@ -284,8 +305,12 @@ void RunningApp::stop() {
   server_.reset();
   site_.reset();
   pool_.finish();
+  if (intents_ != nullptr) {
+    intents_->close();
+  }
   ledger_.reset();
   gate_.reset();
+  intents_.reset();
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ tl::unexpected<base::Error> malformed(std::string detail) {
 }
 
 constexpr std::array<std::string_view, 2> kRaiseMembers = {"action", "to"};
+constexpr std::array<std::string_view, 3> kSettleMembers = {"token", "reason", "by"};
 constexpr std::array<std::string_view, 5> kResetMembers = {"action", "to", "reason", "from", "by"};
 
 Result<void> check_members(const json::object& order, std::span<const std::string_view> known,
@@ -100,6 +101,22 @@ Result<FenceOrder> read_reset(const json::object& order) {
   return reset;
 }
 
+Result<json::object> object_in(std::string_view body) {
+  json::parse_options options;
+  options.max_depth = 2;
+  boost::system::error_code error;
+  json::value value =
+      json::parse(json::string_view(body.data(), body.size()), error, json::storage_ptr(), options);
+  if (error) {
+    return malformed(fmt::format("The body is not JSON: {}.", error.message()));
+  }
+  json::object* const order = value.if_object();
+  if (order == nullptr) {
+    return malformed("The body must be a JSON object.");
+  }
+  return std::move(*order);
+}
+
 }  // namespace
 
 Result<void> check_order_head(const base::RequestHead& head) {
@@ -117,17 +134,9 @@ Result<void> check_order_head(const base::RequestHead& head) {
 }
 
 Result<FenceOrder> parse_fence_order(std::string_view body) {
-  json::parse_options options;
-  options.max_depth = 2;
-  boost::system::error_code error;
-  const json::value value =
-      json::parse(json::string_view(body.data(), body.size()), error, json::storage_ptr(), options);
-  if (error) {
-    return malformed(fmt::format("The body is not JSON: {}.", error.message()));
-  }
-  const json::object* const order = value.if_object();
-  if (order == nullptr) {
-    return malformed("The body must be a JSON object.");
+  const auto order = object_in(body);
+  if (!order) {
+    return tl::unexpected<base::Error>(order.error());
   }
   auto action = text_member(*order, "action");
   if (!action) {
@@ -140,6 +149,33 @@ Result<FenceOrder> parse_fence_order(std::string_view body) {
     return read_reset(*order);
   }
   return malformed("'action' must be \"raise\" or \"reset\".");
+}
+
+Result<SettleOrder> parse_settle_order(std::string_view body) {
+  const auto order = object_in(body);
+  if (!order) {
+    return tl::unexpected<base::Error>(order.error());
+  }
+  if (auto known = check_members(*order, kSettleMembers, "settlement"); !known) {
+    return tl::unexpected<base::Error>(std::move(known.error()));
+  }
+  auto token = token_member(*order, "token");
+  if (!token) {
+    return tl::unexpected<base::Error>(std::move(token.error()));
+  }
+  SettleOrder settle{*token, {}, {}};
+  for (const auto& [name, text] :
+       {std::pair("reason", &settle.reason), std::pair("by", &settle.by)}) {
+    auto value = text_member(*order, name);
+    if (!value) {
+      return tl::unexpected<base::Error>(std::move(value.error()));
+    }
+    *text = std::move(*value);
+  }
+  if (auto complete = fencing::check_reason(settle.reason, settle.by); !complete) {
+    return tl::unexpected<base::Error>(std::move(complete.error()));
+  }
+  return settle;
 }
 
 }  // namespace fenceline::proxy

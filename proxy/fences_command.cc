@@ -10,18 +10,15 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/system/error_code.hpp>
-#include <cstdlib>
-#include <fstream>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "base/fence_key.h"
 #include "base/token.h"
-#include "config/config.h"
 #include "fencing/reset.h"
 #include "proxy/admin_client.h"
 #include "proxy/commands.h"
+#include "proxy/fences_address.h"
 #include "proxy/fences_text.h"
 
 namespace fenceline::proxy {
@@ -29,109 +26,6 @@ namespace {
 
 namespace json = boost::json;
 using Command = FencesOptions::Command;
-
-/// Ends the command: what was wrong has been said.
-struct Stop {
-  int exit_code = kExitFailure;
-};
-
-template <typename T>
-using OrStop = tl::expected<T, Stop>;
-
-tl::unexpected<Stop> complain(int exit_code, std::string_view sentence) {
-  fmt::print(stderr, "fenceline: {}\n", sentence);
-  return tl::unexpected<Stop>(Stop{exit_code});
-}
-
-std::string environment(const char* name) {
-  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
-  return value == nullptr ? std::string() : std::string(value);
-}
-
-OrStop<std::string> read_token_file(const std::string& path) {
-  std::ifstream file(path);
-  std::string token;
-  std::getline(file, token);
-  while (!token.empty() && (token.back() == '\r' || token.back() == ' ')) {
-    token.pop_back();
-  }
-  if (!file.eof() && !file.good()) {
-    return complain(kExitUsage, fmt::format("the token file {} cannot be read", path));
-  }
-  if (token.empty() || base::has_control_byte(token)) {
-    return complain(kExitUsage,
-                    fmt::format("the first line of the token file {} is no token", path));
-  }
-  return token;
-}
-
-OrStop<AdminAddress> configured_address(const config::Config& config, const std::string& file) {
-  if (!config.admin) {
-    return complain(kExitUsage, fmt::format("{} has no `admin.listen`: nobody can be asked", file));
-  }
-  const config::Endpoint& endpoint = config.admin->endpoint;
-  if (endpoint.port == 0) {
-    return complain(kExitUsage, fmt::format("{} leaves the port of `admin.listen` to the system: "
-                                            "name it with --admin (the log line `serving` has it)",
-                                            file));
-  }
-  AdminAddress address{endpoint.address, endpoint.port, {}};
-  // Listening on every address it is also found on the loopback.
-  if (address.host == "0.0.0.0") {
-    address.host = "127.0.0.1";
-  } else if (address.host == "::") {
-    address.host = "::1";
-  }
-  return address;
-}
-
-OrStop<AdminAddress> find_address(const FencesOptions& options) {
-  std::optional<config::Config> config;
-  if (!options.config_file.empty()) {
-    config = load_or_complain(options.config_file);
-    if (!config) {
-      return tl::unexpected<Stop>(Stop{kExitUsage});
-    }
-  }
-  std::string url = options.admin_url;
-  if (url.empty() && !config) {
-    url = environment("FENCELINE_ADMIN");
-    if (url.empty()) {
-      return complain(kExitUsage,
-                      "where is the admin listener? Give --admin http://host:port, "
-                      "--config FILE, or set FENCELINE_ADMIN");
-    }
-  }
-  AdminAddress address;
-  if (!url.empty()) {
-    auto parsed = parse_admin_url(url);
-    if (!parsed) {
-      return complain(kExitUsage, parsed.error().detail);
-    }
-    address = std::move(*parsed);
-  } else {
-    auto found = configured_address(*config, options.config_file);
-    if (!found) {
-      return found;
-    }
-    address = std::move(*found);
-  }
-  if (!options.token_file.empty()) {
-    auto token = read_token_file(options.token_file);
-    if (!token) {
-      return tl::unexpected<Stop>(token.error());
-    }
-    address.bearer_token = std::move(*token);
-  } else if (auto token = environment("FENCELINE_ADMIN_TOKEN"); !token.empty()) {
-    if (base::has_control_byte(token)) {
-      return complain(kExitUsage, "FENCELINE_ADMIN_TOKEN has a control byte");
-    }
-    address.bearer_token = std::move(token);
-  } else if (config && config->admin && config->admin->token) {
-    address.bearer_token = *config->admin->token;
-  }
-  return address;
-}
 
 /// Who gives the order, as this machine knows it.
 std::string who() {
@@ -216,6 +110,37 @@ class Asker {
                   {"by", who()}});
   }
 
+  OrStop<void> unsettled() {
+    constexpr std::size_t kMost = 1000;
+    const std::size_t limit = options_.limit == 0 ? kMost : std::min(options_.limit, kMost);
+    auto page = ask(
+        {"GET",
+         fmt::format("/v1/unsettled?prefix={}&limit={}", percent_encoded(options_.prefix), limit),
+         {}});
+    if (!page) {
+      return tl::unexpected<Stop>(page.error());
+    }
+    print(*page, unsettled_text(*page));
+    if (!options_.json && page->contains("more")) {
+      fmt::print(stderr, "there are more: narrow them down with --prefix\n");
+    }
+    return {};
+  }
+
+  OrStop<void> settle() {
+    json::object body{{"reason", options_.reason}, {"by", who()}};
+    if (!options_.token.empty()) {
+      body["token"] = options_.token;
+    }
+    auto settled =
+        ask({"POST", "/v1/unsettled/" + percent_encoded(options_.key), json::serialize(body)});
+    if (!settled) {
+      return tl::unexpected<Stop>(settled.error());
+    }
+    print(*settled, settled_text(*settled));
+    return {};
+  }
+
  private:
   [[nodiscard]] std::string target() const { return "/v1/fences/" + percent_encoded(options_.key); }
 
@@ -288,13 +213,15 @@ class Asker {
 
 /// What can be known to be wrong before anybody is asked.
 OrStop<void> check(const FencesOptions& options) {
-  for (const auto& [name, text] : {std::pair("--to", options.to), {"--from", options.from}}) {
+  for (const auto& [name, text] :
+       {std::pair("--to", options.to), {"--from", options.from}, {"--token", options.token}}) {
     if (!text.empty() && !base::Token::parse(text)) {
       return complain(kExitUsage, fmt::format("{} {}: {}", name, text,
                                               base::Token::parse(text).error().detail));
     }
   }
-  if (options.command != Command::kList && !base::FenceKey::parse(options.key)) {
+  const bool lists = options.command == Command::kList || options.command == Command::kUnsettled;
+  if (!lists && !base::FenceKey::parse(options.key)) {
     return complain(kExitUsage, base::FenceKey::parse(options.key).error().detail);
   }
   return {};
@@ -324,6 +251,12 @@ int run_fences(const FencesOptions& options) {
       break;
     case Command::kReset:
       outcome = asker.reset();
+      break;
+    case Command::kUnsettled:
+      outcome = asker.unsettled();
+      break;
+    case Command::kSettle:
+      outcome = asker.settle();
       break;
   }
   return outcome ? kExitOk : outcome.error().exit_code;

@@ -51,6 +51,12 @@ std::size_t width_of(std::string_view text) {
       text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
 }
 
+/// In whole seconds.
+std::string age_text(const json::object& write) {
+  const json::value* const age = write.if_contains("age_ms");
+  return age == nullptr || !age->is_int64() ? "-" : fmt::format("{}s", age->get_int64() / 1000);
+}
+
 std::string warning_of(const json::object& fence, const json::object& suspicion) {
   const std::string holders = text_of(suspicion, "holders");
   return fmt::format(
@@ -128,6 +134,27 @@ std::string change_text(const json::object& change) {
   }
   return fmt::format("{}: the mark is {}, nothing to change\n", text_of(change, "key"),
                      text_of(change, "mark"));
+}
+
+std::string unsettled_text(const json::object& page) {
+  std::vector<std::vector<std::string>> rows = {{"KEY", "TOKEN", "ROUTE", "AGE", "DATA"}};
+  for (const json::value& each : array_of(page, "unsettled")) {
+    const json::object& write = each.as_object();
+    rows.push_back({text_of(write, "key"), text_of(write, "token"), text_of(write, "route"),
+                    age_text(write), text_of(write, "data")});
+  }
+  return table_text(rows);
+}
+
+std::string settled_text(const json::object& settled) {
+  std::string text;
+  for (const json::value& each : array_of(settled, "settled")) {
+    const json::object& write = each.as_object();
+    text += fmt::format("{}: the write with token {} on route {} is settled, after {}\n",
+                        text_of(settled, "key"), text_of(write, "token"), text_of(write, "route"),
+                        age_text(write));
+  }
+  return text;
 }
 
 std::string problem_text(int status, std::string_view body) {

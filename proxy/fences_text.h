@@ -24,6 +24,12 @@ std::string fence_text(const boost::json::object& fence);
 /// What a raise or a reset has done, in one line.
 std::string change_text(const boost::json::object& change);
 
+/// The writes of `/v1/unsettled` as table, with a heading.
+std::string unsettled_text(const boost::json::object& page);
+
+/// The writes that were settled, a line each.
+std::string settled_text(const boost::json::object& settled);
+
 /// The sentence of a problem document; `body` as it is if it is none.
 std::string problem_text(int status, std::string_view body);
 

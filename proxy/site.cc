@@ -47,6 +47,7 @@ Site::Site(ResolvedConfig config, std::uint64_t generation, std::vector<Route> r
       .routes = routes_,
       .gate = parts.gate,
       .ledger = parts.ledger,
+      .intents = parts.intents,
       .rejections = parts.rejections,
       .source_watch = parts.source_watch,
       .clock = parts.clock,
@@ -56,7 +57,9 @@ Site::Site(ResolvedConfig config, std::uint64_t generation, std::vector<Route> r
       .ready = parts.registry.gauge("fenceline_ready",
                                     "1 while /readyz is 200, else 0: the ledger or a route is "
                                     "out.",
-                                    {})});
+                                    {}),
+      .unsettled = parts.registry.gauge("fenceline_unsettled_writes",
+                                        "Writes on record whose outcome is unknown.", {})});
   in_use_.add(1);
 }
 

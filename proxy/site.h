@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/metrics.h"
 #include "fencing/gate.h"
+#include "fencing/intents.h"
 #include "fencing/ledger.h"
 #include "fencing/source_watch.h"
 #include "proxy/audit.h"
@@ -29,6 +30,7 @@ namespace fenceline::proxy {
 struct SiteParts {
   fencing::Gate& gate;
   fencing::Ledger& ledger;
+  fencing::Intents& intents;
   Audit& audit;
   const Rejections& rejections;
   fencing::SourceWatch& source_watch;

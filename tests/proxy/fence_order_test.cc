@@ -69,6 +69,26 @@ TEST(FenceOrderTest, EverythingElseIsRefused) {
   }
 }
 
+TEST(FenceOrderTest, ASettlementNeedsAReason) {
+  const auto all = parse_settle_order(R"({"reason":"restarted"})");
+  ASSERT_TRUE(all.has_value()) << all.error().detail;
+  EXPECT_FALSE(all->token.exists());
+  EXPECT_EQ(all->reason, "restarted");
+  const auto one = parse_settle_order(R"({"token":"7","reason":"r","by":"root@host"})");
+  ASSERT_TRUE(one.has_value()) << one.error().detail;
+  EXPECT_EQ(one->token, base::Token::of(7));
+  EXPECT_EQ(one->by, "root@host");
+  for (const char* body :
+       {"", "[]", "{}", R"({"token":"7"})", R"({"reason":" "})", R"({"token":7,"reason":"r"})",
+        R"({"reason":"a\nb"})", R"({"reason":"r","action":"settle"})"}) {
+    const auto order = parse_settle_order(body);
+    ASSERT_FALSE(order.has_value()) << body;
+    EXPECT_EQ(order.error().kind, ErrorKind::kMalformedRequest) << body;
+  }
+  EXPECT_EQ(parse_settle_order(R"({"token":"07","reason":"r"})").error().kind,
+            ErrorKind::kMalformedToken);
+}
+
 TEST(FenceOrderTest, NoWebPageCanGiveOne) {
   const auto allowed = [](std::vector<base::Field> fields) {
     base::RequestHead head;
