@@ -35,6 +35,10 @@ Writer::~Writer() {
 
 int Writer::on_wal_commit(void* self, sqlite3* /*database*/, const char* /*schema*/, int pages) {
   auto* const writer = static_cast<Writer*>(self);
+  if (pages < writer->wal_pages_) {
+    // It has begun again from its start.
+    writer->checkpoint_at_pages_ = kCheckpointPages;
+  }
   writer->wal_pages_ = pages;
   writer->checkpoint_wanted_ = true;
   return SQLITE_OK;
@@ -165,13 +169,8 @@ void Writer::copy_log() {
     return;
   }
   const auto copied = checkpoint(*file_.writer, *file_.guard);
-  if (copied && *copied) {
-    // The next commit starts the log again from its beginning, if no reader is in it.
-    wal_pages_ = 0;
-    checkpoint_at_pages_ = kCheckpointPages;
-    return;
-  }
-  // What was committed stays in the log, where it is durable. Again when there is much more of it.
+  // The next commit starts the log again, unless a reader is in it or nothing could be copied: then
+  // once more when there is much more of it. What was committed is durable where it is.
   checkpoint_at_pages_ = wal_pages_ + kCheckpointPages;
   if (!copied && reach_of(copied.error()) == Reach::kForGood) {
     health_.fail(copied.error(), file_.path);

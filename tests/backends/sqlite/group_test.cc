@@ -128,6 +128,14 @@ TEST_F(SqliteGroupTest, ALockThatStaysIsAnsweredInTime) {
   EXPECT_FALSE(backend().out_of_service());
 }
 
+TEST_F(SqliteGroupTest, TheLogStaysSmall) {
+  open();
+  for (int i = 0; i < 48; ++i) {
+    ASSERT_NE(put(backend(), "doc" + std::to_string(i % 3), std::string(1'000'000, 'x')).status, 0);
+  }
+  EXPECT_LT(std::filesystem::file_size(database() + "-wal"), 20'000'000U);
+}
+
 TEST_F(SqliteGroupTest, NothingIsLostBesideAForeignWriter) {
   open();
   constexpr int kEach = 60;
