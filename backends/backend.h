@@ -66,6 +66,7 @@ struct ResourceRequest {
   /// nothing is to be read; `stage` takes its body apart from this.
   base::BodySource* body = nullptr;
   std::string_view peer = {};  ///< "address:port" of the client.
+  bool over_tls = false;       ///< The client's connection is encrypted.
   /// The time-outs of the core that runs the request. Null only where a test drives a backend that
   /// waits for nobody.
   base::TimerWheel* timers = nullptr;

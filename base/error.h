@@ -78,6 +78,7 @@ struct Error {
   /// Only with `kStaleToken` from a store that keeps marks itself: the mark it has, so that the
   /// gate learns it. 0: none.
   std::int64_t store_mark = 0;
+  std::uint32_t retry_after_s = 0;  ///< Where more is known than "later"; 0: it is not.
 };
 
 template <typename T>

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <memory>
+
+#include "backends/backend.h"
+#include "backends/http/upstream.h"
+
+namespace fenceline::backends::http {
+
+/// Stages a PUT or DELETE in conditional mode (model d3): the entity tag is read first, before the
+/// fence is checked for the last time, and the write carries `If-Match` with it, or
+/// `If-None-Match: *`. Lost to others at the commit, it starts again with the new tag a few times,
+/// if the body could be kept; the permit is still held then. The client's own conditions must hold
+/// for the state that was read. `proven`: the probe has shown that the upstream keeps to
+/// conditions; otherwise the intent cannot be revoked. Contract: `Backend::stage`.
+base::Awaitable<base::Result<std::unique_ptr<StagedWrite>>> stage_conditional(
+    SharedUpstream upstream, ResourceRequest request, base::BodySource& body, bool proven);
+
+}  // namespace fenceline::backends::http

@@ -1,0 +1,134 @@
+#include "backends/http/forwarded_fields.h"
+
+#include <algorithm>
+#include <array>
+
+#include "backends/http/hop_by_hop.h"
+#include "backends/http/upstream_target.h"
+#include "base/field_syntax.h"
+
+namespace fenceline::backends::http {
+namespace {
+
+using base::equal_names;
+using base::Field;
+using base::FieldLines;
+
+bool starts_with(std::string_view name, std::string_view prefix) {
+  return equal_names(name.substr(0, prefix.size()), prefix);
+}
+
+// The first group is set by us. The second shows the upstream another method or resource than the
+// one that was fenced.
+constexpr std::array<std::string_view, 16> kNotForwarded = {"Host",
+                                                            "Via",
+                                                            "X-Forwarded-For",
+                                                            "X-Forwarded-Proto",
+                                                            "X-Forwarded-Host",
+                                                            "Forwarded",
+                                                            "Date",
+                                                            "X-HTTP-Method-Override",
+                                                            "X-HTTP-Method",
+                                                            "X-Method-Override",
+                                                            "X-Original-URL",
+                                                            "X-Original-Method",
+                                                            "X-Original-URI",
+                                                            "X-Rewrite-URL",
+                                                            "Destination",
+                                                            "HTTP2-Settings"};
+
+bool is_set_by_us(const HttpOptions& options, std::string_view name) {
+  const auto same = [name](std::string_view other) { return equal_names(name, other); };
+  return std::ranges::any_of(kNotForwarded, same) || starts_with(name, "Fencing-") ||
+         std::ranges::any_of(options.private_fields, same) ||
+         std::ranges::any_of(options.own_fields,
+                             [&](const base::OwnedField& own) { return same(own.first); });
+}
+
+bool is_wanted(FieldUse use, std::string_view name) {
+  return (use.conditions || !starts_with(name, "If-")) &&
+         (use.content || !(starts_with(name, "Content-") || equal_names(name, "Range") ||
+                           equal_names(name, "Accept-Encoding")));
+}
+
+std::string_view address_of(std::string_view peer) {
+  peer = peer.substr(0, peer.rfind(':'));
+  if (peer.size() >= 2 && peer.front() == '[' && peer.back() == ']') {
+    peer = peer.substr(1, peer.size() - 2);
+  }
+  return peer;
+}
+
+// What the proxies before us said, and then we.
+void append_to_list(FieldLines& out, const base::RequestHead& head, std::string_view name,
+                    std::string_view value) {
+  std::string all = head.joined(name).value_or("");
+  if (!value.empty()) {
+    all.append(all.empty() ? "" : ", ").append(value);
+  }
+  if (!all.empty()) {
+    out.add_named(name, all);
+  }
+}
+
+void add_own(const HttpOptions& options, FieldLines& out) {
+  for (const auto& [name, value] : options.own_fields) {
+    out.add_named(name, value);
+  }
+}
+
+}  // namespace
+
+base::Result<FieldLines> fields_upstream(const HttpOptions& options, const ResourceRequest& request,
+                                         FieldUse use) {
+  const base::RequestHead& head = request.head;
+  const HopByHop hop(head.fields);
+  const std::string_view client_host = head.only("Host").value_or("");
+  FieldLines out;
+  if (options.host == HostPolicy::kClient && !client_host.empty()) {
+    out.add("Host", client_host);
+  } else {
+    out.add("Host", authority_of(options.client));
+  }
+  for (const Field& field : head.fields) {
+    if (is_wanted(use, field.name) && !is_set_by_us(options, field.name) &&
+        !hop.covers(field.name)) {
+      out.add_named(field.name, field.value);
+    }
+  }
+  append_to_list(out, head, "X-Forwarded-For", address_of(request.peer));
+  append_to_list(out, head, "X-Forwarded-Proto", request.over_tls ? "https" : "http");
+  append_to_list(out, head, "X-Forwarded-Host", client_host);
+  append_to_list(out, head, "Via", (head.minor_version == 0 ? "1.0 " : "1.1 ") + options.via);
+  add_own(options, out);
+  if (!out.valid()) {
+    return base::fail(base::ErrorKind::kMalformedRequest,
+                      "a header field has a name or a value that cannot be forwarded; send names "
+                      "that are tokens and values without control bytes");
+  }
+  return out;
+}
+
+FieldLines own_request_fields(const HttpOptions& options) {
+  FieldLines out;
+  out.add("Host", authority_of(options.client));
+  out.add("User-Agent", options.via);
+  add_own(options, out);
+  return out;
+}
+
+void fields_downstream(const HttpOptions& options, const std::vector<Field>& fields,
+                       FieldLines& into) {
+  const HopByHop hop(fields);
+  for (const Field& field : fields) {
+    const bool ours = starts_with(field.name, "Fencing-") || equal_names(field.name, "Date") ||
+                      equal_names(field.name, "Alt-Svc");
+    if (!ours && !hop.covers(field.name) && base::is_token(field.name) &&
+        base::is_field_value(field.value)) {
+      into.add_named(field.name, field.value);
+    }
+  }
+  into.add("Via", "1.1 " + options.via);
+}
+
+}  // namespace fenceline::backends::http

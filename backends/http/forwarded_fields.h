@@ -1,0 +1,40 @@
+#pragma once
+
+// Which fields cross the proxy. All of it is pure.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/backend.h"
+#include "backends/http/http_options.h"
+#include "base/error.h"
+#include "base/field_lines.h"
+#include "base/http.h"
+
+namespace fenceline::backends::http {
+
+/// Which of the client's fields a request of ours takes over.
+struct FieldUse {
+  bool conditions = true;  ///< `If-…`
+  bool content = true;     ///< `Content-…`, `Range`, `Accept-Encoding`: what is about a body.
+};
+
+/// The fields of a request that goes upstream, without those that frame its body.
+/// Does: leaves out hop-by-hop fields and those that `Connection` names, the token and every
+/// `Fencing-…`, `Expect`, and what would make the upstream see another method or another resource
+/// than the fence did (`X-HTTP-Method-Override`, `X-Original-URL`, `Destination`, …); sets `Host`
+/// by the policy and `own_fields`; appends to `X-Forwarded-For`, `-Proto`, `-Host` and `Via`.
+/// Failure: `kMalformedRequest` for a field that cannot be sent.
+base::Result<base::FieldLines> fields_upstream(const HttpOptions& options,
+                                               const ResourceRequest& request, FieldUse use = {});
+
+/// The fields of a request of our own, for which there is no client.
+base::FieldLines own_request_fields(const HttpOptions& options);
+
+/// Takes over the fields of an answer: all but hop-by-hop ones, `Fencing-…` (they are ours to say),
+/// `Date` and `Alt-Svc` (it would lead clients past us), and what cannot be sent on; adds `Via`.
+void fields_downstream(const HttpOptions& options, const std::vector<base::Field>& fields,
+                       base::FieldLines& into);
+
+}  // namespace fenceline::backends::http

@@ -1,0 +1,86 @@
+#include "backends/http/revoke.h"
+
+#include <memory>
+#include <utility>
+
+#include "backends/http/errors.h"
+#include "backends/http/forwarded_fields.h"
+#include "backends/http/probe_calls.h"
+#include "backends/http/seal.h"
+#include "backends/http/upstream_target.h"
+
+namespace fenceline::backends::http {
+namespace {
+
+using base::Awaitable;
+using base::Result;
+
+constexpr int kMultiStatus = 207;
+
+Awaitable<Result<bool>> revoke_move(SharedUpstream upstream, base::TimerWheel& timers,
+                                    std::string target, bool proven) {
+  base::FieldLines fields = own_request_fields(upstream->options);
+  auto deleted =
+      co_await delete_temporary(std::move(upstream), timers, std::move(target), std::move(fields));
+  if (!deleted) {
+    co_return base::pass_on(deleted.error());
+  }
+  co_return proven;
+}
+
+Awaitable<Result<bool>> revoke_condition(SharedUpstream upstream, base::TimerWheel& timers,
+                                         IntentTarget intent) {
+  auto sealed = co_await seal(std::move(upstream), timers, std::move(intent.target));
+  if (!sealed) {
+    co_return base::pass_on(sealed.error());
+  }
+  // On what is absent an If-Match fails for ever: a tag never comes back. An If-None-Match: * that
+  // is still on its way would succeed.
+  co_return *sealed == Sealed::kYes ||
+      (*sealed == Sealed::kAbsent && intent.kind == IntentTarget::Kind::kChange);
+}
+
+}  // namespace
+
+Awaitable<Result<bool>> delete_temporary(SharedUpstream upstream, base::TimerWheel& timers,
+                                         std::string target, base::FieldLines fields) {
+  Outgoing out{.method = "DELETE", .target = std::move(target), .fields = std::move(fields)};
+  auto answered =
+      co_await ask_upstream(std::move(upstream), timers, std::move(out), Resend::kIfUnanswered);
+  if (!answered) {
+    co_return base::pass_on(answered.error());
+  }
+  if (is_absent(answered->status)) {
+    co_return false;
+  }
+  if (!answered->succeeded() || answered->status == kMultiStatus) {
+    co_return tl::unexpected<base::Error>(
+        step_failed("cannot delete the temporary resource of an older write", answered->status));
+  }
+  co_return true;
+}
+
+Awaitable<Result<bool>> revoke_write(SharedUpstream upstream, std::string data,
+                                     base::TimerWheel& timers) {
+  auto intent = decode_intent(data);
+  // What was written to another upstream cannot be revoked at this one.
+  if (!intent || intent->origin != upstream->origin) {
+    return Awaitable<Result<bool>>::ready(false);
+  }
+  const auto standing = upstream->watch->standing();
+  if (standing == nullptr) {
+    return Awaitable<Result<bool>>::ready(
+        base::fail(base::ErrorKind::kUpstreamFailed,
+                   "an older write cannot be revoked yet: the upstream is being probed"));
+  }
+  if (intent->kind == IntentTarget::Kind::kTemporary) {
+    return revoke_move(std::move(upstream), timers, std::move(intent->target),
+                       standing->move_proven);
+  }
+  if (!standing->conditional_proven) {
+    return Awaitable<Result<bool>>::ready(false);
+  }
+  return revoke_condition(std::move(upstream), timers, *std::move(intent));
+}
+
+}  // namespace fenceline::backends::http

@@ -1,0 +1,104 @@
+#include "backends/http/send.h"
+
+#include <utility>
+
+#include "base/field_syntax.h"
+
+namespace fenceline::backends::http {
+namespace {
+
+using base::Awaitable;
+using base::Result;
+using base::net::HttpClient;
+using base::net::HttpExchange;
+
+constexpr std::size_t kMaxAnswerBytes = 256UL * 1024;
+
+struct Attempt {
+  Result<Received> outcome;
+  bool may_repeat = false;
+};
+
+bool may_repeat(HttpExchange& exchange, const base::Error& error, Resend resend) {
+  if (!exchange.reused() || error.kind != base::ErrorKind::kUpstreamFailed) {
+    return false;
+  }
+  return exchange.unsent() || resend == Resend::kIfUnanswered;
+}
+
+Awaitable<Attempt> attempt(HttpClient& client, base::TimerWheel& timers,
+                           const base::net::OutgoingHead& head, std::string_view body,
+                           Resend resend, bool fresh) {
+  auto opened = co_await client.open(timers, fresh);
+  if (!opened) {
+    co_return Attempt{base::pass_on(opened.error())};
+  }
+  Received received;
+  received.exchange = std::move(*opened);
+  auto sent = co_await received.exchange->send_head(head, body, true);
+  if (!sent) {
+    const bool again = may_repeat(*received.exchange, sent.error(), resend);
+    co_return Attempt{base::pass_on(sent.error()), again};
+  }
+  received.complete = !received.exchange->answered();
+  auto answer = co_await received.exchange->receive_head();
+  if (!answer) {
+    const bool again = may_repeat(*received.exchange, answer.error(), resend);
+    co_return Attempt{base::pass_on(answer.error()), again};
+  }
+  received.head = std::move(*answer);
+  co_return Attempt{std::move(received)};
+}
+
+}  // namespace
+
+Awaitable<Result<Received>> send_whole(HttpClient& client, base::TimerWheel& timers,
+                                       const Outgoing& out, std::optional<std::uint64_t> body_bytes,
+                                       std::string_view body, Resend resend) {
+  const base::net::OutgoingHead head{.method = out.method,
+                                     .target = out.target,
+                                     .fields = &out.fields,
+                                     .content_length = body_bytes,
+                                     .chunked = false};
+  auto first = co_await attempt(client, timers, head, body, resend, false);
+  if (first.outcome || !first.may_repeat) {
+    co_return std::move(first.outcome);
+  }
+  auto second = co_await attempt(client, timers, head, body, resend, true);
+  co_return std::move(second.outcome);
+}
+
+Awaitable<Result<Answered>> ask(HttpClient& client, base::TimerWheel& timers, Outgoing out,
+                                std::string body, bool has_body, Resend resend) {
+  const std::optional<std::uint64_t> length =
+      has_body ? std::optional<std::uint64_t>(body.size()) : std::nullopt;
+  auto received = co_await send_whole(client, timers, out, length, body, resend);
+  if (!received) {
+    co_return base::pass_on(received.error());
+  }
+  Answered answered;
+  answered.status = received->head.status;
+  answered.etag = value_of(received->head, "ETag");
+  answered.server = value_of(received->head, "Server");
+  answered.last_modified = value_of(received->head, "Last-Modified");
+  auto content = co_await received->exchange->read_all(kMaxAnswerBytes);
+  // What the status says stands, also if the words that come with it broke off.
+  if (!content && answered.succeeded()) {
+    co_return base::pass_on(content.error());
+  }
+  if (content) {
+    answered.body = std::move(*content);
+  }
+  co_return answered;
+}
+
+std::string_view value_of(const base::net::ResponseHead& head, std::string_view name) {
+  for (const base::Field& field : head.fields) {
+    if (base::equal_names(field.name, name)) {
+      return base::trim_blanks(field.value);
+    }
+  }
+  return {};
+}
+
+}  // namespace fenceline::backends::http
