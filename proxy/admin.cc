@@ -39,7 +39,8 @@ class Admin final : public Handler {
  public:
   explicit Admin(AdminParts parts)
       : parts_(std::move(parts)),
-        fences_(parts_.gate, parts_.ledger, parts_.intents, parts_.source_watch, parts_.clock),
+        fences_(parts_.routes, parts_.gate, parts_.ledger, parts_.intents, parts_.source_watch,
+                parts_.clock),
         unsettled_(parts_.intents, parts_.ledger, parts_.clock) {}
 
   Awaitable<Reply> handle(Request request) override {

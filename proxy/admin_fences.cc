@@ -15,6 +15,7 @@
 #include "proxy/admin_order.h"
 #include "proxy/admin_query.h"
 #include "proxy/fence_order.h"
+#include "proxy/store_marks.h"
 
 namespace fenceline::proxy {
 namespace {
@@ -242,6 +243,11 @@ Awaitable<Result<Reply>> AdminFences::reset(Request request, const base::FenceKe
              {"request", request.request_id}});
   if (!outcome) {
     co_return pass_on(outcome.error());
+  }
+  // Also when the ledger had the mark already: a reset that was cut short is repeated.
+  auto in_stores = co_await reset_in_stores(routes_, key.text(), outcome->after.token);
+  if (!in_stores) {
+    co_return pass_on(in_stores.error());
   }
   co_return json_reply(reset_json(key.text(), *outcome));
 }

@@ -11,6 +11,7 @@
 #include "fencing/ledger.h"
 #include "fencing/source_watch.h"
 #include "proxy/handler.h"
+#include "proxy/route.h"
 
 namespace fenceline::proxy {
 
@@ -21,9 +22,14 @@ namespace fenceline::proxy {
 class AdminFences {
  public:
   /// The arguments outlive this.
-  AdminFences(fencing::Gate& gate, fencing::Ledger& ledger, fencing::Intents& intents,
-              fencing::SourceWatch& watch, const base::Clock& clock)
-      : gate_(gate), ledger_(ledger), intents_(intents), watch_(watch), clock_(clock) {}
+  AdminFences(const RouteTable& routes, fencing::Gate& gate, fencing::Ledger& ledger,
+              fencing::Intents& intents, fencing::SourceWatch& watch, const base::Clock& clock)
+      : routes_(routes),
+        gate_(gate),
+        ledger_(ledger),
+        intents_(intents),
+        watch_(watch),
+        clock_(clock) {}
 
   /// A page of fences, as `prefix`, `after` and `limit` of the query say.
   base::Awaitable<base::Result<base::Reply>> list(Request request);
@@ -42,6 +48,7 @@ class AdminFences {
   base::Awaitable<base::Result<base::Reply>> reset(Request request, const base::FenceKey& key,
                                                    fencing::ResetOrder& order);
 
+  const RouteTable& routes_;
   fencing::Gate& gate_;
   fencing::Ledger& ledger_;
   fencing::Intents& intents_;

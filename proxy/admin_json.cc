@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "proxy/route_guarantee.h"
+
 namespace fenceline::proxy {
 namespace {
 
@@ -39,6 +41,16 @@ void add_write(json::object& object, const UnsettledRow& row) {
   object["route"] = row.intent.route;
   object["data"] = row.intent.data;
   object["age_ms"] = row.age.count();
+}
+
+json::array operations_json(const std::vector<backends::OperationGuarantee>& operations) {
+  json::array list;
+  for (const backends::OperationGuarantee& each : operations) {
+    list.push_back(json::object{{"operation", each.operation},
+                                {"guarantee", to_string(each.guarantee)},
+                                {"how", each.how}});
+  }
+  return list;
 }
 
 }  // namespace
@@ -141,6 +153,7 @@ std::string settled_json(const std::string& key, const std::vector<UnsettledRow>
 std::string routes_json(const std::vector<Route>& routes) {
   json::array list;
   for (const Route& route : routes) {
+    const GivenGuarantee given = guarantee_of(route);
     json::object row{{"name", route.name},
                      {"match", route.pattern.text()},
                      {"fence", route.fenced() ? json::value(route.fence.text()) : nullptr},
@@ -148,8 +161,11 @@ std::string routes_json(const std::vector<Route>& routes) {
                      {"writes", config::to_string(route.writes)},
                      {"enforce", route.enforce},
                      {"max_jump", route.max_jump},
-                     {"guarantee", to_string(route.guarantee)},
-                     {"guarantee_reason", route.guarantee_reason}};
+                     {"guarantee", to_string(given.level)},
+                     {"guarantee_reason", given.reason}};
+    if (!given.operations.empty()) {
+      row["operations"] = operations_json(given.operations);
+    }
     if (const auto reason = route.backend->out_of_service()) {
       row["out_of_service"] = *reason;
     }

@@ -23,10 +23,11 @@
 #include "fencing/sqlite_ledger.h"
 #include "proxy/audit.h"
 #include "proxy/front_metrics.h"
-#include "proxy/open_roots.h"
+#include "proxy/open_backends.h"
 #include "proxy/rejections.h"
 #include "proxy/reload.h"
 #include "proxy/reload_report.h"
+#include "proxy/route_guarantee.h"
 #include "proxy/server.h"
 #include "proxy/site.h"
 
@@ -92,7 +93,7 @@ class RunningApp final : public App {
   std::unique_ptr<fencing::Ledger> ledger_;
   std::unique_ptr<fencing::Intents> intents_;
   std::unique_ptr<fencing::Gate> gate_;
-  std::unique_ptr<OpenRoots> roots_;
+  std::unique_ptr<OpenBackends> backends_;
   std::shared_ptr<Site> site_;                      ///< That new requests follow.
   std::vector<std::weak_ptr<const Site>> earlier_;  ///< Those before it.
   std::unique_ptr<Server> server_;
@@ -102,7 +103,7 @@ Result<void> RunningApp::start(const config::Config& config) {
   if (auto opened = open_ledger(); !opened) {
     return opened;
   }
-  roots_ = std::make_unique<OpenRoots>(ledger_->identity(), registry_, pool_);
+  backends_ = std::make_unique<OpenBackends>(ledger_->identity(), registry_, pool_);
   auto site = open_site(resolved(config, config::canonical_path), 1, site_parts());
   if (!site) {
     return tl::unexpected<base::Error>(std::move(site.error()));
@@ -194,7 +195,7 @@ SiteParts RunningApp::site_parts() {
           .registry = registry_,
           .clock = clock_,
           .staged = staged_,
-          .roots = *roots_,
+          .backends = *backends_,
           .ledger_trouble = [this] { return ledger_trouble(); }};
 }
 
@@ -214,11 +215,12 @@ void RunningApp::log_routes(const ReloadPlan* only) const {
     const bool is_new = only == nullptr || std::ranges::count(only->added, route.name) > 0 ||
                         std::ranges::count(only->changed, route.name) > 0;
     if (is_new) {
-      base::log(LogLevel::kInfo, "route", route.guarantee_reason,
+      const GivenGuarantee given = guarantee_of(route);
+      base::log(LogLevel::kInfo, "route", given.reason,
                 {{"name", route.name},
                  {"match", route.pattern.text()},
                  {"fence", route.fenced() ? std::string_view(route.fence.text()) : "none"},
-                 {"guarantee", to_string(route.guarantee)}});
+                 {"guarantee", to_string(given.level)}});
     }
   }
 }

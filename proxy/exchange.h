@@ -29,13 +29,22 @@ struct Exchange {
   /// True if this request goes through the gate: it carries a token on a fenced route.
   [[nodiscard]] bool claims() const { return token.exists() && key.has_value(); }
 
+  /// What the backend keeps with the write. Without a key where the route only observes: a store
+  /// that keeps marks itself must let pass then, too.
+  [[nodiscard]] base::Stamp stamp() const {
+    const bool fenced = key.has_value() && route->enforce;
+    return {fenced ? key->text() : std::string(), token, std::string(request.request_id)};
+  }
+
   [[nodiscard]] backends::ResourceRequest resource() const {
     return {.head = request.head,
             .name = captures.resource_name,
             .names_directory = target.segments.trailing_slash(),
             .part_names = route->pattern.capture_names(),
             .part_values = {captures.values.data(), captures.values.size()},
+            .body = is_read ? &request.body : nullptr,
             .peer = request.peer,
+            .over_tls = request.over_tls,
             .timers = &request.timers};
   }
 };

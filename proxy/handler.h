@@ -15,6 +15,7 @@ struct Request {
   std::string_view peer;        ///< "address:port" of the client, for logs.
   std::string_view request_id;  ///< Unique in this process; visible ASCII, at most 64 bytes.
   base::TimerWheel& timers;     ///< The time-outs of the core that runs this request.
+  bool over_tls = false;        ///< The client's connection is encrypted.
 };
 
 /// What a listener's sessions call for every request that passed framing and limits: the pipeline

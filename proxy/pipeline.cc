@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "fencing/recording.h"
 #include "proxy/arrival.h"
-#include "proxy/problem.h"
 
 namespace fenceline::proxy {
 namespace {
@@ -16,6 +16,8 @@ using base::pass_on;
 using base::Reply;
 using base::Result;
 using fencing::Permits;
+using fencing::RunningIntent;
+using fencing::Settlement;
 using fencing::Tickets;
 
 template <typename T>
@@ -53,23 +55,30 @@ Awaitable<Result<Reply>> Pipeline::write(Exchange& exchange) {
   // 2 STAGE: the raise of our mark becomes durable meanwhile. No lock is held.
   MeteredBody body(exchange.request.body, exchange.route->max_body_bytes, parts_.staged);
   body.limit_idle(exchange.route->body_idle);
-  base::Stamp stamp{exchange.key ? exchange.key->text() : std::string(), exchange.token,
-                    std::string(exchange.request.request_id)};
   const backends::ResourceRequest resource = exchange.resource();
-  auto staged = co_await exchange.route->backend->stage(resource, body, std::move(stamp));
+  auto staged = co_await exchange.route->backend->stage(resource, body, exchange.stamp());
   if (!staged) {
     co_return pass_on(staged.error());
   }
-  // 3 ENTER
+  // A write that may outlive us goes on record before the last check of the fence, so that whoever
+  // passes that check later, also after our end, finds it.
   Permits permits;
+  RunningIntent on_record;
+  auto recorded = co_await put_on_record(exchange, **staged, on_record);
+  if (!recorded) {
+    co_return pass_on(recorded.error());
+  }
+  // 3 ENTER
   auto entered = co_await enter(exchange, tickets, permits);
   if (!entered) {
+    leave(permits, on_record, Settlement::kNotApplied);
     co_return pass_on(entered.error());
   }
   // 4 COMMIT and 5 DURABLE. If this coroutine is destroyed in here, the permits settle as in doubt.
   auto outcome = co_await (*staged)->commit();
   // 6 LEAVE, then 7 ANSWER
-  fencing::settle(permits, settlement_of(outcome));
+  leave(permits, on_record, settlement_of(outcome));
+  learn(exchange, outcome);
   co_return outcome;
 }
 
@@ -89,11 +98,13 @@ Awaitable<Result<Reply>> Pipeline::fenced_read(Exchange& exchange) {
   Permits permits;
   auto entered = co_await enter(exchange, tickets, permits);
   if (!entered) {
+    fencing::settle(permits, Settlement::kNotApplied);
     co_return pass_on(entered.error());
   }
   const backends::ResourceRequest resource = exchange.resource();
-  auto outcome = co_await exchange.route->backend->read(resource);
-  fencing::settle(permits, fencing::Settlement::kNotApplied);
+  auto outcome = co_await exchange.route->backend->fenced_read(resource, exchange.stamp());
+  fencing::settle(permits, Settlement::kNotApplied);
+  learn(exchange, outcome);
   co_return outcome;
 }
 
@@ -124,9 +135,38 @@ Result<void> Pipeline::after_admission(const Exchange& exchange, const Tickets& 
   return enforced(exchange, std::move(admitted));
 }
 
+Awaitable<Result<void>> Pipeline::put_on_record(Exchange& exchange,
+                                                const backends::StagedWrite& staged,
+                                                RunningIntent& into) {
+  auto intent = exchange.claims() ? staged.intent() : std::nullopt;
+  if (!intent) {
+    return Awaitable<Result<void>>::ready({});
+  }
+  fencing::Intent entry{.key = exchange.key->text(),
+                        .token = exchange.token,
+                        .route = exchange.route->name,
+                        .data = std::move(intent->data)};
+  auto known = intent->shared ? parts_.intents.try_begin(entry) : std::nullopt;
+  if (!known) {
+    return wait_for_record(exchange, std::move(entry), intent->shared, into);
+  }
+  into = std::move(*known);
+  return Awaitable<Result<void>>::ready({});
+}
+
+Awaitable<Result<void>> Pipeline::wait_for_record(Exchange& exchange, fencing::Intent intent,
+                                                  bool shared, RunningIntent& into) {
+  auto recorded = co_await fencing::put_on_record(parts_.intents, std::move(intent), shared,
+                                                  exchange.request.timers, exchange.route->drain);
+  co_return move_into(into, std::move(recorded));
+}
+
 Awaitable<Result<void>> Pipeline::enter(Exchange& exchange, Tickets& tickets, Permits& permits) {
   auto known = fencing::try_enter(parts_.gate, tickets, permits);
-  return known ? Awaitable<Result<void>>::ready(enforced(exchange, std::move(*known)))
+  if (known && *known && older_writes_.none()) {
+    return Awaitable<Result<void>>::ready({});
+  }
+  return known ? settle_older(exchange, std::move(*known))
                : wait_to_enter(exchange, tickets, permits);
 }
 
@@ -136,68 +176,36 @@ Awaitable<Result<void>> Pipeline::wait_to_enter(Exchange& exchange, Tickets& tic
   auto waited =
       co_await fencing::enter(parts_.gate, tickets, exchange.request.timers, exchange.route->drain);
   exchange.route->metrics.waited(std::chrono::duration<double>(parts_.clock.now() - began).count());
-  co_return enforced(exchange, move_into(permits, std::move(waited)));
+  auto inside = move_into(permits, std::move(waited));
+  co_return co_await settle_older(exchange, std::move(inside));
 }
 
-Result<void> Pipeline::enforced(const Exchange& exchange, Result<void> verdict) {
-  if (!verdict && waved_through(exchange, verdict.error())) {
-    return {};
+Awaitable<Result<void>> Pipeline::settle_older(Exchange& exchange, Result<void> inside) {
+  if (inside && exchange.claims()) {
+    inside = co_await older_writes_.settle(*exchange.key, exchange.token, exchange.request.timers);
   }
-  return verdict;
+  co_return enforced(exchange, std::move(inside));
 }
 
-bool Pipeline::waved_through(const Exchange& exchange, const base::Error& error) {
-  if (exchange.route == nullptr || exchange.route->enforce || !is_fence_refusal(error.kind)) {
-    return false;
-  }
-  parts_.audit.rejected(exchange, error, highest(exchange), false);
-  return true;
-}
-
-Reply Pipeline::answer(const Exchange& exchange, Result<Reply> outcome) {
-  const base::Token mark = highest(exchange);
-  Reply reply;
-  if (outcome) {
-    reply = std::move(*outcome);
-    if (exchange.claims() && exchange.token == mark) {
-      parts_.audit.passed(exchange);
+void Pipeline::leave(Permits& permits, RunningIntent& on_record, Settlement outcome) {
+  if (on_record.running()) {
+    if (outcome != Settlement::kInDoubt) {
+      on_record.finish();
     }
-  } else {
-    const base::Error& error = outcome.error();
-    ProblemFacts facts;
-    if (exchange.key) {
-      facts.key = exchange.key->text();
-      facts.highest = mark.exists() ? std::optional(mark) : std::nullopt;
-    }
-    if (exchange.token.exists()) {
-      facts.presented = exchange.token;
-    }
-    facts.request_id = exchange.request.request_id;
-    reply = problem_reply(error, facts);
-    parts_.audit.failed(exchange, error);
-    if (exchange.route != nullptr && is_fence_refusal(error.kind)) {
-      parts_.audit.rejected(exchange, error, mark, true);
-    }
+    // What it may still do is on record, which holds newer tokens back: the gate need not.
+    on_record = RunningIntent();
+    outcome = outcome == Settlement::kInDoubt ? Settlement::kNotApplied : outcome;
   }
-  if (mark.exists()) {
-    reply.add("Fencing-Highest", mark.text());
-  }
-  if (exchange.route != nullptr) {
-    exchange.route->metrics.answered(reply.status);
-  }
-  return reply;
+  fencing::settle(permits, outcome);
 }
 
-base::Token Pipeline::highest(const Exchange& exchange) {
-  return exchange.key ? parts_.gate.highest(*exchange.key) : base::Token();
-}
-
-fencing::Settlement settlement_of(const Result<Reply>& outcome) {
-  if (outcome) {
-    return fencing::Settlement::kApplied;
+void Pipeline::learn(const Exchange& exchange, const Result<Reply>& outcome) {
+  if (outcome || outcome.error().store_mark <= exchange.token.value() || !exchange.claims()) {
+    return;
   }
-  return outcome.error().applied == base::Applied::kNo ? fencing::Settlement::kNotApplied
-                                                       : fencing::Settlement::kInDoubt;
+  // Dropping the ticket leaves the announced mark, whose durable raise is under way.
+  const fencing::Claim claim{base::Token::of(outcome.error().store_mark), {}, 0};
+  parts_.gate.admit(*exchange.key, claim, fencing::Announce::kYes, [](const auto& /*ticket*/) {});
 }
 
 }  // namespace fenceline::proxy

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/async.h"
@@ -9,10 +10,12 @@
 #include "base/http.h"
 #include "fencing/admission.h"
 #include "fencing/gate.h"
+#include "fencing/intents.h"
 #include "proxy/audit.h"
 #include "proxy/exchange.h"
 #include "proxy/handler.h"
 #include "proxy/metered_body.h"
+#include "proxy/older_writes.h"
 #include "proxy/route.h"
 
 namespace fenceline::proxy {
@@ -21,6 +24,7 @@ namespace fenceline::proxy {
 struct PipelineParts {
   const RouteTable& routes;
   fencing::Gate& gate;
+  fencing::Intents& intents;
   Audit& audit;
   StagedBytes& staged;
   const base::Clock& clock;
@@ -31,7 +35,8 @@ struct PipelineParts {
 /// answer. Nothing else in the proxy decides whether a write takes effect.
 class Pipeline final : public Handler {
  public:
-  explicit Pipeline(PipelineParts parts) : parts_(std::move(parts)) {}
+  explicit Pipeline(PipelineParts parts)
+      : parts_(std::move(parts)), older_writes_(parts_.intents, parts_.routes, parts_.clock) {}
 
   base::Awaitable<base::Reply> handle(Request request) override;
 
@@ -50,6 +55,17 @@ class Pipeline final : public Handler {
                                             fencing::Permits& permits);
   base::Awaitable<base::Result<void>> wait_to_enter(Exchange& exchange, fencing::Tickets& tickets,
                                                     fencing::Permits& permits);
+  /// Fills `into` if the write has to be on record before its commit.
+  base::Awaitable<base::Result<void>> put_on_record(Exchange& exchange,
+                                                    const backends::StagedWrite& staged,
+                                                    fencing::RunningIntent& into);
+  base::Awaitable<base::Result<void>> wait_for_record(Exchange& exchange, fencing::Intent intent,
+                                                      bool shared, fencing::RunningIntent& into);
+  base::Awaitable<base::Result<void>> settle_older(Exchange& exchange, base::Result<void> inside);
+  static void leave(fencing::Permits& permits, fencing::RunningIntent& on_record,
+                    fencing::Settlement outcome);
+  /// Takes a mark in that a store which keeps marks itself has shown us.
+  void learn(const Exchange& exchange, const base::Result<base::Reply>& outcome);
   base::Result<void> enforced(const Exchange& exchange, base::Result<void> verdict);
 
   /// True if an observing route lets this refusal pass; it is logged and counted here.
@@ -59,6 +75,7 @@ class Pipeline final : public Handler {
   base::Token highest(const Exchange& exchange);
 
   PipelineParts parts_;
+  OlderWrites older_writes_;
 };
 
 /// How a commit's result settles its permit: unknown is never taken for "not applied". Pure.

@@ -41,6 +41,8 @@ class PlainTransport final : public Transport {
   PlainTransport(TcpSocket socket, TransportOptions options)
       : Transport(std::move(options)), socket_(std::move(socket)) {}
 
+  [[nodiscard]] bool encrypted() const override { return false; }
+
   Awaitable<Result<void>> handshake() override { co_return Result<void>(); }
 
   Awaitable<Result<std::size_t>> read_some(std::span<char> into) override {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <utility>
@@ -116,7 +117,7 @@ base::Reply problem_reply(const base::Error& error, const ProblemFacts& facts) {
   reply.status = problem_kind(error.kind).status;
   reply.add("Content-Type", "application/problem+json");
   if (reply.status == 503 || retry_of(error.kind) == base::Retry::kLater) {
-    reply.add("Retry-After", fmt::format("{}", facts.retry_after_s.value_or(kDefaultRetryAfterS)));
+    reply.add("Retry-After", fmt::format("{}", std::max(error.retry_after_s, kDefaultRetryAfterS)));
   }
   for (const auto& [name, value] : error.fields) {
     reply.fields.add_named(name, value);

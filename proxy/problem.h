@@ -23,11 +23,10 @@ ProblemKind problem_kind(base::ErrorKind kind);
 
 /// What was known when the error happened; what is left out is left out of the document.
 struct ProblemFacts {
-  std::optional<std::string> key;              ///< The fence key; any bytes.
-  std::optional<base::Token> presented;        ///< The token of the request.
-  std::optional<base::Token> highest;          ///< The mark of the key.
-  std::string_view request_id;                 ///< Finds the request in the log; may be empty.
-  std::optional<std::uint32_t> retry_after_s;  ///< Left out: 1 second where one is due.
+  std::optional<std::string> key;        ///< The fence key; any bytes.
+  std::optional<base::Token> presented;  ///< The token of the request.
+  std::optional<base::Token> highest;    ///< The mark of the key.
+  std::string_view request_id;           ///< Finds the request in the log; may be empty.
 };
 
 /// The answer for an error: RFC 9457 `application/problem+json` with `type`

@@ -1,5 +1,6 @@
 #include "proxy/route.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace fenceline::proxy {
@@ -22,6 +23,11 @@ RouteTable::RouteTable(std::vector<Route> routes)
 const Route* RouteTable::find(const config::PathSegments& path, config::Captures& captures) const {
   const auto index = table_.find(path, captures);
   return index ? &routes_[*index] : nullptr;
+}
+
+const Route* RouteTable::named(std::string_view name) const {
+  const auto found = std::ranges::find(routes_, name, &Route::name);
+  return found == routes_.end() ? nullptr : &*found;
 }
 
 }  // namespace fenceline::proxy

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/backend.h"
 #include "base/clock.h"
 #include "config/config.h"
 #include "config/fence_template.h"
+#include "config/guarantee.h"
 #include "config/pattern.h"
 #include "config/pattern_table.h"
 #include "proxy/route_metrics.h"
@@ -30,8 +32,7 @@ struct Route {
   base::Milliseconds drain{0};      ///< How long a request may wait for the ledger and the drain.
   base::Milliseconds body_idle{0};  ///< Between two pieces of a body.
   std::shared_ptr<backends::Backend> backend;
-  backends::Guarantee guarantee = backends::Guarantee::kNone;
-  std::string guarantee_reason;
+  config::RouteGuarantee promised;  ///< As far as the configuration goes; see `guarantee_of`.
   RouteMetrics metrics;
 
   [[nodiscard]] bool fenced() const { return writes != config::Writes::kOff; }
@@ -46,6 +47,9 @@ class RouteTable {
   /// The most specific route that takes the path, and what its pattern took in `captures`; null if
   /// none does.
   const Route* find(const config::PathSegments& path, config::Captures& captures) const;
+
+  /// The route of this name; null if there is none.
+  [[nodiscard]] const Route* named(std::string_view name) const;
 
   [[nodiscard]] const std::vector<Route>& routes() const { return routes_; }
 

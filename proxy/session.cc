@@ -68,7 +68,8 @@ Awaitable<bool> Session::serve_one() {
                           .body = body_,
                           .peer = transport_->peer(),
                           .request_id = request_id_.view(),
-                          .timers = shared_.timers};
+                          .timers = shared_.timers,
+                          .over_tls = transport_->encrypted()};
     reply = co_await listener_->handler->handle(request);
   } catch (const std::exception& thrown) {
     bug = thrown.what();

@@ -38,6 +38,7 @@ Site::Site(ResolvedConfig config, std::uint64_t generation, std::vector<Route> r
       pipeline_(
           std::make_unique<Pipeline>(PipelineParts{.routes = routes_,
                                                    .gate = parts.gate,
+                                                   .intents = parts.intents,
                                                    .audit = parts.audit,
                                                    .staged = staged_,
                                                    .clock = parts.clock,
@@ -131,7 +132,7 @@ ListenerOptions Site::admin_listener() const {
 
 base::Result<std::shared_ptr<Site>> open_site(ResolvedConfig config, std::uint64_t generation,
                                               const SiteParts& parts) {
-  auto routes = open_routes(config.config, config.roots, parts.roots, parts.registry);
+  auto routes = open_routes(config.config, config.roots, parts.backends, parts.registry);
   if (!routes) {
     return tl::unexpected<base::Error>(std::move(routes.error()));
   }

@@ -17,7 +17,7 @@
 #include "proxy/audit.h"
 #include "proxy/handler.h"
 #include "proxy/metered_body.h"
-#include "proxy/open_roots.h"
+#include "proxy/open_backends.h"
 #include "proxy/rejections.h"
 #include "proxy/reload.h"
 #include "proxy/route.h"
@@ -37,7 +37,7 @@ struct SiteParts {
   base::MetricRegistry& registry;
   const base::Clock& clock;
   const StagedBytes& staged;  ///< Counts the bytes; each site has its own limit.
-  OpenRoots& roots;
+  OpenBackends& backends;
   /// Why no token can be confirmed, a sentence each; empty when they can. Thread-safe.
   std::function<std::vector<std::string>()> ledger_trouble;
 };

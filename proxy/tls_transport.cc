@@ -68,6 +68,8 @@ class TlsTransport final : public Transport {
         tls_(std::move(tls)),
         stream_(std::move(socket), tls_->context()) {}
 
+  [[nodiscard]] bool encrypted() const override { return true; }
+
   Awaitable<Result<void>> handshake() override {
     error_code error;
     auto token = base::await_into(error);

@@ -92,6 +92,9 @@ class Transport {
     deadline_.disarm();
   }
 
+  /// True for TLS. Constant.
+  [[nodiscard]] virtual bool encrypted() const = 0;
+
   [[nodiscard]] std::string_view peer() const { return peer_; }
 
  protected:

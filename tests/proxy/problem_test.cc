@@ -45,17 +45,23 @@ std::optional<std::string> field_of(const base::Reply& reply, std::string_view n
 
 TEST(ProblemKind, FollowsTheContract) {
   const std::vector<std::pair<ErrorKind, int>> rows = {
-      {kMalformedRequest, 400},    {kMalformedToken, 400},    {kTokenRequired, 428},
-      {kStaleToken, 412},          {kHolderConflict, 409},    {kTokenTooFarAhead, 409},
-      {kPreconditionFailed, 412},  {kNotFound, 404},          {kMethodNotAllowed, 405},
-      {kNameConflict, 409},        {kForbiddenName, 403},     {kRangeNotSatisfiable, 416},
-      {kLengthRequired, 411},      {kBodyTooLarge, 413},      {kTargetTooLong, 414},
-      {kHeadTooLarge, 431},        {kExpectationFailed, 417}, {kMethodUnknown, 501},
-      {kVersionNotSupported, 505}, {kRequestTimeout, 408},    {kClientGone, 499},
-      {kUnauthorized, 401},        {kDraining, 503},          {kLedgerUnavailable, 503},
-      {kInsufficientStorage, 507}, {kStorageFailed, 500},     {kOverloaded, 503},
-      {kShuttingDown, 503},        {kInternal, 500},          {kUpstreamFailed, 502},
-      {kUpstreamTimeout, 504},     {kMarkConflict, 409},      {kFenceBusy, 409},
+      {kMalformedRequest, 400},    {kMalformedToken, 400},
+      {kTokenRequired, 428},       {kStaleToken, 412},
+      {kHolderConflict, 409},      {kTokenTooFarAhead, 409},
+      {kPreconditionFailed, 412},  {kNotFound, 404},
+      {kMethodNotAllowed, 405},    {kNameConflict, 409},
+      {kConstraintFailed, 409},    {kForbiddenName, 403},
+      {kRangeNotSatisfiable, 416}, {kLengthRequired, 411},
+      {kBodyTooLarge, 413},        {kTargetTooLong, 414},
+      {kHeadTooLarge, 431},        {kExpectationFailed, 417},
+      {kMethodUnknown, 501},       {kVersionNotSupported, 505},
+      {kRequestTimeout, 408},      {kClientGone, 499},
+      {kUnauthorized, 401},        {kDraining, 503},
+      {kLedgerUnavailable, 503},   {kInsufficientStorage, 507},
+      {kStorageFailed, 500},       {kOverloaded, 503},
+      {kShuttingDown, 503},        {kInternal, 500},
+      {kUpstreamFailed, 502},      {kUpstreamTimeout, 504},
+      {kMarkConflict, 409},        {kFenceBusy, 409},
   };
   EXPECT_EQ(rows.size(), all_kinds().size());
   for (const auto& [kind, status] : rows) {
@@ -110,8 +116,9 @@ TEST(ProblemReply, SurvivesAnyBytes) {
 TEST(ProblemReply, TellsWhenToRetry) {
   ProblemFacts facts;
   EXPECT_EQ(field_of(problem_reply(Error{kDraining, "d"}, facts), "Retry-After"), "1");
-  facts.retry_after_s = 30;
-  EXPECT_EQ(field_of(problem_reply(Error{kDraining, "d"}, facts), "Retry-After"), "30");
+  Error later{kDraining, "d"};
+  later.retry_after_s = 30;
+  EXPECT_EQ(field_of(problem_reply(later, facts), "Retry-After"), "30");
   EXPECT_EQ(field_of(problem_reply(Error{kStaleToken, "d"}, facts), "Retry-After"), std::nullopt);
 }
 

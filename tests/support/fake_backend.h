@@ -17,7 +17,10 @@ class FakeBackend final : public backends::Backend {
   std::vector<std::string> events;  ///< "stage", "commit", "drop", "read", in order.
   std::optional<base::Stamp> last_stamp;
   std::optional<base::Error> commit_fails_with;
-  bool holds_commits = false;  ///< They wait for `release_commit`.
+  bool holds_commits = false;                   ///< They wait for `release_commit`.
+  std::optional<backends::WriteIntent> intent;  ///< Of every write.
+  base::Result<bool> revokes = false;           ///< What `revoke` answers.
+  backends::Capabilities can{backends::Guarantee::kStrict, ""};
 
   /// Lets the commit that is held end. False if none is.
   bool release_commit() {
@@ -28,8 +31,21 @@ class FakeBackend final : public backends::Backend {
     return true;
   }
 
-  [[nodiscard]] backends::Capabilities capabilities() const override {
-    return {backends::Guarantee::kStrict, ""};
+  [[nodiscard]] backends::Capabilities capabilities() const override { return can; }
+
+  base::Awaitable<base::Result<bool>> revoke(std::string_view data, base::TimerWheel&) override {
+    events.push_back("revoke " + std::string(data));
+    return base::Awaitable<base::Result<bool>>::ready(revokes);
+  }
+
+  base::Awaitable<base::Result<base::Reply>> fenced_read(backends::ResourceRequest request,
+                                                         base::Stamp stamp) override {
+    last_stamp = std::move(stamp);
+    if (commit_fails_with) {
+      return base::Awaitable<base::Result<base::Reply>>::ready(
+          tl::unexpected<base::Error>(*commit_fails_with));
+    }
+    return read(request);
   }
 
   [[nodiscard]] bool is_read(const base::RequestHead& head) const override {
@@ -77,6 +93,10 @@ class FakeBackend final : public backends::Backend {
       if (!committed_) {
         backend_.events.emplace_back("drop");
       }
+    }
+
+    [[nodiscard]] std::optional<backends::WriteIntent> intent() const override {
+      return backend_.intent;
     }
 
     base::Awaitable<base::Result<base::Reply>> commit() override {

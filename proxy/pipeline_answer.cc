@@ -1,0 +1,76 @@
+// What becomes of a verdict: enforced or waved through, and the answer to the client.
+
+#include <optional>
+#include <utility>
+
+#include "proxy/arrival.h"
+#include "proxy/pipeline.h"
+#include "proxy/problem.h"
+
+namespace fenceline::proxy {
+
+using base::Reply;
+using base::Result;
+
+Result<void> Pipeline::enforced(const Exchange& exchange, Result<void> verdict) {
+  if (!verdict && waved_through(exchange, verdict.error())) {
+    return {};
+  }
+  return verdict;
+}
+
+bool Pipeline::waved_through(const Exchange& exchange, const base::Error& error) {
+  if (exchange.route == nullptr || exchange.route->enforce || !is_fence_refusal(error.kind)) {
+    return false;
+  }
+  parts_.audit.rejected(exchange, error, highest(exchange), false);
+  return true;
+}
+
+Reply Pipeline::answer(const Exchange& exchange, Result<Reply> outcome) {
+  const base::Token mark = highest(exchange);
+  Reply reply;
+  if (outcome) {
+    reply = std::move(*outcome);
+    if (exchange.claims() && exchange.token == mark) {
+      parts_.audit.passed(exchange);
+    }
+  } else {
+    const base::Error& error = outcome.error();
+    ProblemFacts facts;
+    if (exchange.key) {
+      facts.key = exchange.key->text();
+      facts.highest = mark.exists() ? std::optional(mark) : std::nullopt;
+    }
+    if (exchange.token.exists()) {
+      facts.presented = exchange.token;
+    }
+    facts.request_id = exchange.request.request_id;
+    reply = problem_reply(error, facts);
+    parts_.audit.failed(exchange, error);
+    if (exchange.route != nullptr && is_fence_refusal(error.kind)) {
+      parts_.audit.rejected(exchange, error, mark, true);
+    }
+  }
+  if (mark.exists()) {
+    reply.add("Fencing-Highest", mark.text());
+  }
+  if (exchange.route != nullptr) {
+    exchange.route->metrics.answered(reply.status);
+  }
+  return reply;
+}
+
+base::Token Pipeline::highest(const Exchange& exchange) {
+  return exchange.key ? parts_.gate.highest(*exchange.key) : base::Token();
+}
+
+fencing::Settlement settlement_of(const Result<Reply>& outcome) {
+  if (outcome) {
+    return fencing::Settlement::kApplied;
+  }
+  return outcome.error().applied == base::Applied::kNo ? fencing::Settlement::kNotApplied
+                                                       : fencing::Settlement::kInDoubt;
+}
+
+}  // namespace fenceline::proxy

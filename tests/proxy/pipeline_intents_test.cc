@@ -1,0 +1,169 @@
+// Writes that may outlive the proxy: they are on record before they are committed, and whoever is
+// newer settles what is left of them before anything else.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/proxy/pipeline_fixture.h"
+
+namespace fenceline::proxy {
+namespace {
+
+class PipelineIntentsTest : public PipelineTest {
+ protected:
+  PipelineIntentsTest() {
+    backend_->intent = backends::WriteIntent{.data = "there", .shared = true};
+  }
+
+  /// A write with token 33 whose outcome nobody knows.
+  void leave_a_write_in_doubt() {
+    backend_->commit_fails_with =
+        base::Error{base::ErrorKind::kUpstreamTimeout, "no answer", base::Applied::kUnknown, {}};
+    const base::Reply unknown = finish("PUT", kFile, {{"Fencing-Token", "33"}});
+    EXPECT_EQ(unknown.status, 504);
+    EXPECT_NE(text(unknown).find(R"("applied":"unknown")"), std::string::npos);
+    backend_->commit_fails_with.reset();
+    backend_->events.clear();
+  }
+};
+
+TEST_F(PipelineIntentsTest, AWriteIsOnRecordBeforeItIsCommitted) {
+  auto call = start("PUT", kFile, {{"Fencing-Token", "33"}});
+  ledger_.answer();  // the raise
+  call->body.end();
+  poll();
+  ASSERT_EQ(ledger_.waiting(), 1U) << "the record";
+  EXPECT_EQ(backend_->events, (Events{"stage acme/a.csv"}));
+  ledger_.answer();
+  poll();
+  ASSERT_TRUE(call->reply.has_value());
+  EXPECT_EQ(call->reply->status, 201);
+}
+
+TEST_F(PipelineIntentsTest, AHolderThatWritesAgainPaysOnce) {
+  finish("PUT", kFile, {{"Fencing-Token", "33"}});
+  auto again = start("PUT", kFile, {{"Fencing-Token", "33"}});
+  again->body.end();
+  poll();
+  EXPECT_EQ(ledger_.waiting(), 0U);
+  ASSERT_TRUE(again->reply.has_value());
+  EXPECT_EQ(again->reply->status, 201);
+}
+
+TEST_F(PipelineIntentsTest, AWriteThatCannotBeRecordedIsNotCommitted) {
+  auto call = start("PUT", kFile, {{"Fencing-Token", "33"}});
+  ledger_.answer();
+  call->body.end();
+  poll();
+  ledger_.refuse();
+  poll();
+  ASSERT_TRUE(call->reply.has_value());
+  EXPECT_EQ(call->reply->status, 503);
+  EXPECT_EQ(backend_->events, (Events{"stage acme/a.csv", "drop"}));
+  EXPECT_FALSE(intents_.any_unsettled());
+}
+
+TEST_F(PipelineIntentsTest, AFinishedWriteHoldsNobodyBack) {
+  finish("PUT", kFile, {{"Fencing-Token", "33"}});
+  EXPECT_EQ(finish("PUT", kFile, {{"Fencing-Token", "34"}}).status, 201);
+  EXPECT_EQ(backend_->events, (Events{"stage acme/a.csv", "commit", "stage acme/a.csv", "commit"}));
+}
+
+TEST_F(PipelineIntentsTest, WhoIsNewerRevokesBeforeItCommits) {
+  leave_a_write_in_doubt();
+  backend_->revokes = true;
+  EXPECT_EQ(finish("PUT", kFile, {{"Fencing-Token", "34"}}).status, 201);
+  EXPECT_EQ(backend_->events, (Events{"stage acme/a.csv", "revoke there", "commit"}));
+  EXPECT_FALSE(intents_.any_unsettled());
+}
+
+TEST_F(PipelineIntentsTest, AFencedReadRevokesBeforeItReads) {
+  leave_a_write_in_doubt();
+  backend_->revokes = true;
+  EXPECT_EQ(finish("GET", kFile, {{"Fencing-Token", "34"}}).status, 200);
+  EXPECT_EQ(backend_->events, (Events{"revoke there", "read acme/a.csv"}));
+}
+
+TEST_F(PipelineIntentsTest, EveryRequestRevokesNotOnlyTheOneThatRaised) {
+  leave_a_write_in_doubt();
+  EXPECT_EQ(finish("PUT", kFile, {{"Fencing-Token", "34"}}).status, 503);
+  EXPECT_EQ(finish("PUT", kFile, {{"Fencing-Token", "34"}}).status, 503);
+  EXPECT_EQ(finish("GET", kFile, {{"Fencing-Token", "34"}}).status, 503);
+}
+
+TEST_F(PipelineIntentsTest, TheSameTokenIsNotHeldBack) {
+  leave_a_write_in_doubt();
+  EXPECT_EQ(finish("PUT", kFile, {{"Fencing-Token", "33"}}).status, 201);
+}
+
+TEST_F(PipelineIntentsTest, WhatCannotBeRevokedIsWaitedForAndSaysHowLong) {
+  leave_a_write_in_doubt();
+  backend_->can.settle_after = base::Milliseconds(30'000);
+  const base::Reply held = finish("PUT", kFile, {{"Fencing-Token", "34"}});
+  EXPECT_EQ(held.status, 503);
+  EXPECT_NE(text(held).find("problem:draining"), std::string::npos);
+  EXPECT_EQ(field(held, "Retry-After"), "30");
+  EXPECT_TRUE(intents_.any_unsettled());
+  backend_->can.settle_after = base::Milliseconds(0);
+  EXPECT_EQ(finish("PUT", kFile, {{"Fencing-Token", "34"}}).status, 201);
+  EXPECT_FALSE(intents_.any_unsettled());
+}
+
+TEST_F(PipelineIntentsTest, WithoutARuleOnlyAnOperatorSettles) {
+  leave_a_write_in_doubt();
+  const base::Reply held = finish("PUT", kFile, {{"Fencing-Token", "34"}});
+  EXPECT_EQ(held.status, 503);
+  EXPECT_NE(text(held).find("operator"), std::string::npos);
+  const auto older = intents_.list_unsettled("", 10);
+  ASSERT_EQ(older.size(), 1U);
+  EXPECT_TRUE(intents_.settle(older[0].intent));
+  EXPECT_EQ(finish("PUT", kFile, {{"Fencing-Token", "34"}}).status, 201);
+}
+
+TEST_F(PipelineIntentsTest, AnUpstreamThatCannotBeAskedIs503) {
+  leave_a_write_in_doubt();
+  backend_->revokes = base::fail(base::ErrorKind::kUpstreamFailed, "connection refused");
+  const base::Reply held = finish("PUT", kFile, {{"Fencing-Token", "34"}});
+  EXPECT_EQ(held.status, 503);
+  EXPECT_NE(text(held).find("connection refused"), std::string::npos);
+  EXPECT_TRUE(intents_.any_unsettled());
+}
+
+TEST_F(PipelineIntentsTest, AnotherRouteOfTheSameFenceSettlesToo) {
+  add_route("rows", "/rows/{tenant}/{id}", "exports/{tenant}");
+  leave_a_write_in_doubt();
+  EXPECT_EQ(finish("PUT", "/rows/acme/1", {{"Fencing-Token", "34"}}).status, 503);
+  EXPECT_EQ(finish("PUT", "/rows/other/1", {{"Fencing-Token", "34"}}).status, 201);
+}
+
+TEST_F(PipelineIntentsTest, AWriteThatWasOvertakenWhileItStagedLeavesNothingOnRecord) {
+  auto zombie = start("PUT", kFile, {{"Fencing-Token", "33"}});
+  ledger_.answer();
+  poll();
+  EXPECT_EQ(finish("PUT", kFile, {{"Fencing-Token", "34"}}).status, 201);
+  zombie->body.end();
+  settle();
+  ASSERT_TRUE(zombie->reply.has_value());
+  EXPECT_EQ(zombie->reply->status, 412);
+  EXPECT_FALSE(intents_.any_unsettled());
+}
+
+TEST_F(PipelineIntentsTest, AMarkThatTheStoreHasIsLearnt) {
+  backend_->intent.reset();
+  base::Error stale{base::ErrorKind::kStaleToken, "the table has 50", base::Applied::kNo, {}};
+  stale.store_mark = 50;
+  backend_->commit_fails_with = stale;
+  const base::Reply refused = finish("PUT", kFile, {{"Fencing-Token", "33"}});
+  EXPECT_EQ(refused.status, 412);
+  EXPECT_EQ(field(refused, "Fencing-Highest"), "50");
+  backend_->commit_fails_with.reset();
+  auto late = start("PUT", kFile, {{"Fencing-Token", "49"}});
+  ASSERT_TRUE(late->reply.has_value());
+  EXPECT_EQ(late->reply->status, 412);
+  EXPECT_FALSE(late->body.asked);
+  EXPECT_EQ(ledger_.marks["exports/acme"].token, Token::of(50));
+}
+
+}  // namespace
+}  // namespace fenceline::proxy
