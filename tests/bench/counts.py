@@ -5,6 +5,7 @@ filling and stopping cost cancels out.
 """
 
 import collections
+import contextlib
 import os
 import pathlib
 import re
@@ -12,10 +13,11 @@ import shutil
 import tempfile
 
 from load import Load
-from servers import Failed, start_fenceline, start_nginx, wait_for
+from servers import (Failed, start_fenceline, start_fenceline_proxy, start_nginx,
+                     start_nginx_proxy, wait_for)
 
 KIB = 1024
-WORKLOADS = ("GET 1 KiB", "PUT 1 KiB")
+WORKLOADS = ("GET 1 KiB", "PUT 1 KiB", "proxied GET 1 KiB", "proxied PUT 1 KiB")
 # The marks are raised by the filling; the counted requests only compare with them. Few names, since
 # the threads of the ledger do not wait the same number of times in each run.
 NAMES = 16
@@ -35,6 +37,10 @@ KINDS = {
 GATED = ("instructions", "system calls")
 
 
+def is_proxied(workload):
+    return workload.startswith("proxied ")
+
+
 class Peer:
     """How one of the servers is started and addressed."""
 
@@ -51,20 +57,39 @@ class Peer:
         return Load("GET", f"{self._prefix}/f{{}}", names)
 
 
-def fenceline(binary, tools, fenced=True):
-    def start(folder, wrapper):
-        # Only valgrind needs it, see openat2_under_valgrind.cc.
-        preload = {"LD_PRELOAD": str(tools / "libbench_openat2.so")}
+def fenceline(binary, tools, workload, fenced=True):
+    # Only valgrind needs it, see openat2_under_valgrind.cc.
+    preload = {"LD_PRELOAD": str(tools / "libbench_openat2.so")}
+
+    def environment(wrapper):
         under_valgrind = wrapper and os.path.basename(wrapper[0]) == "valgrind"
-        return start_fenceline(binary, folder, wrapper,
-                               environment=preload if under_valgrind else None)
+        return preload if under_valgrind else None
+
+    def start(folder, wrapper):
+        return start_fenceline(binary, folder, wrapper, environment=environment(wrapper))
+
+    def start_proxy(folder, port, wrapper):
+        return start_fenceline_proxy(binary, folder, port, wrapper, environment(wrapper))
+    if is_proxied(workload):
+        return Peer("fenceline", _before_an_upstream(start_proxy), "", TOKEN)
     if fenced:
         return Peer("fenceline", start, "/fenced", TOKEN)
     return Peer("writes: off", start, "/free", TOKEN)
 
 
-def nginx():
+def nginx(workload):
+    if is_proxied(workload):
+        return Peer("nginx proxy_pass", _before_an_upstream(start_nginx_proxy), "", "")
     return Peer("nginx", start_nginx, "", "")
+
+
+def _before_an_upstream(start_proxy):
+    @contextlib.contextmanager
+    def start(folder, wrapper):
+        with start_nginx(folder / "upstream") as upstream, \
+                start_proxy(folder / "proxy", upstream.port, wrapper) as proxy:
+            yield proxy
+    return start
 
 
 def count(kind_name, peer, workload, tools, keep=None):
@@ -104,7 +129,7 @@ def _whole_run(kind, peer, workload, tools, folder, requests):
         "valgrind": ["valgrind", "--tool=callgrind", f"--callgrind-out-file={output}"],
         "strace": ["strace", "-f", "-c", "-U", "calls,name", "-o", str(output)],
     }[kind.tool]
-    load = peer.get() if workload.startswith("GET") else peer.put()
+    load = peer.get() if "GET" in workload else peer.put()
     with peer.start(folder / "server", wrapper) as server:
         peer.put().run(tools, server.port, 1, requests=NAMES)
         loaded = load.run(tools, server.port, kind.connections, requests=requests,

@@ -23,13 +23,15 @@ WORKERS = os.cpu_count()
 
 
 def run(report, options, binary, tools, folder):
-    rows = ("durable PUT 1 KiB", "durable raises by GET", "durable raises by PUT 1 KiB")
+    rows = ("durable PUT 1 KiB", "durable raises by GET", "durable raises by PUT 1 KiB",
+            "SQLite documents PUT 1 KiB")
     if not any(map(options.wanted, rows)):
         return
     with places.on_disk(options.disk, folder) as (point, kind), \
             start_fenceline(binary, point / "fenceline", calm.REAL_TIME, WORKERS) as server:
         bench = _Bench(options, tools, point, server)
-        for name, measure in zip(rows, (bench.puts, bench.raises_by_get, bench.raises_by_put)):
+        for name, measure in zip(rows, (bench.puts, bench.raises_by_get, bench.raises_by_put,
+                                         bench.documents)):
             if not options.wanted(name):
                 continue
             outcome = rounds.calmly(measure, lambda: calm.probe(tools, point), calm.DISK_PROBES)
@@ -64,6 +66,16 @@ class _Bench:
         self._fill()
         return self._raises(Load("PUT", "/fenced/f{}", NAMES, KIB, "Fencing-Token: {}"))
 
+    def documents(self):
+        """One token: the mark is raised by the first pass."""
+        load = Load("PUT", "/documents/f{}", NAMES, KIB, "Fencing-Token: 1")
+        load.run(self._tools, self._server.port, CONNECTIONS, requests=NAMES)
+        return self._grouped(
+            "fenceline_sqlite_commit_writes", lambda: self._load(load),
+            lambda group: self._tool("bench_documents_loop", "--path", self._point / "documents.db",
+                                     "--group", group, "--names", NAMES, "--body-bytes", KIB),
+            "documents")
+
     def _fill(self):
         Load("PUT", "/fenced/f{}", NAMES, KIB, "Fencing-Token: {}").run(
             self._tools, self._server.port, CONNECTIONS, requests=NAMES, first=self._tokens(NAMES))
@@ -73,33 +85,37 @@ class _Bench:
 
         The loop commits groups as large as those of the last run of fenceline.
         """
+        return self._grouped(
+            "fenceline_ledger_commit_raises", lambda: self._load(load),
+            lambda group: self._tool("bench_ledger_loop", "--path", self._point / "loop.db",
+                                     "--group", group, "--names", NAMES,
+                                     "--first", self._tokens(MANY_TOKENS)),
+            "raises")
+
+    def _grouped(self, metric, load, loop, what):
         groups = []
 
         def run_server():
-            before = self._committed()
-            sample = self._load(load)
-            raises, commits = (now - then for now, then in zip(self._committed(), before))
+            before = self._committed(metric)
+            sample = load()
+            done, commits = (now - then for now, then in zip(self._committed(metric), before))
             if commits == 0:
-                raise Failed("the ledger committed nothing while tokens were raised")
-            groups.append(max(1, round(raises / commits)))
+                raise Failed(f"{metric}: nothing was committed")
+            groups.append(max(1, round(done / commits)))
             return sample
 
-        def run_loop():
-            return self._tool("bench_ledger_loop", "--path", self._point / "loop.db",
-                              "--group", groups[-1], "--names", NAMES,
-                              "--first", self._tokens(MANY_TOKENS))
         run_server()
-        outcome = rounds.compare(run_server, run_loop, self._options.rounds)
-        self.peer = (f"a loop of SQLite commits of {round(statistics.median(groups))} raises, as "
+        outcome = rounds.compare(run_server, lambda: loop(groups[-1]), self._options.rounds)
+        self.peer = (f"a loop of SQLite commits of {round(statistics.median(groups))} {what}, as "
                      "fenceline")
         return outcome
 
-    def _committed(self):
-        """(raises, commits) of the ledger since the start."""
+    def _committed(self, metric):
+        """(what was committed, commits) since the start."""
         url = f"http://127.0.0.1:{self._server.admin_port}/metrics"
         with urllib.request.urlopen(url, timeout=10) as answer:
             text = answer.read().decode()
-        return tuple(float(re.search(rf"^fenceline_ledger_commit_raises_{part} (\S+)$", text,
+        return tuple(float(re.search(rf"^{metric}_{part}(?:{{.*}})? (\S+)$", text,
                                      re.MULTILINE)[1]) for part in ("sum", "count"))
 
     def _tokens(self, count):

@@ -14,7 +14,7 @@ from servers import Failed
 
 def main(binary, tools, workload):
     tools = pathlib.Path(tools).resolve()
-    peer = counts.fenceline(pathlib.Path(binary).resolve(), tools)
+    peer = counts.fenceline(pathlib.Path(binary).resolve(), tools, workload)
     ceilings = Ceilings()
     good = True
     for kind in counts.GATED:

@@ -40,7 +40,7 @@ http {{
 }}
 """
 
-# Three routes, so that one process is compared with itself: fence on, no fence, durable.
+# Routes, so that one process is compared with itself: fence on, no fence, durable; and documents.
 FENCELINE_CONFIG = """\
 listen: 127.0.0.1:0
 admin: {{listen: 127.0.0.1:0}}
@@ -59,6 +59,55 @@ routes:
   - name: durable
     match: /durable/{{path...}}
     files: {{root: {folder}/durable, sync: full}}
+  - name: documents
+    match: /documents/{{path...}}
+    sqlite: {{database: {folder}/documents.db}}
+"""
+
+# What nginx needs to stream like us: keep-alive to the upstream, no copy of a body on disk.
+NGINX_PROXY_CONFIG = """\
+daemon off;
+master_process off;
+worker_processes 1;
+pid {folder}/nginx.pid;
+error_log {folder}/error.log error;
+events {{ worker_connections 16384; }}
+http {{
+  access_log off;
+  keepalive_requests 1000000000;
+  keepalive_timeout 1h;
+  client_max_body_size 0;
+  client_body_temp_path {folder}/body;
+  proxy_max_temp_file_size 0;
+  {unused_paths}
+  upstream behind {{
+    server 127.0.0.1:{upstream};
+    keepalive 64;
+    keepalive_requests 1000000000;
+  }}
+  server {{
+    listen 127.0.0.1:{port};
+    location / {{
+      proxy_pass http://behind;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_request_buffering off;
+    }}
+  }}
+}}
+"""
+
+# The mode that works with any upstream: the last bytes are held back until the fence is checked.
+FENCELINE_PROXY_CONFIG = """\
+listen: 127.0.0.1:0
+admin: {{listen: 127.0.0.1:0}}
+ledger: {{sqlite: {folder}/ledger.db}}
+timeouts: {{keep_alive: 1h}}
+threads: {{io: 1, workers: 1}}
+routes:
+  - name: proxied
+    match: /{{path...}}
+    http: {{upstream: "http://127.0.0.1:{upstream}", commit: plain, probe: false, keep_alive: 1h}}
 """
 
 
@@ -169,25 +218,47 @@ def _fresh(folder):
 
 
 def start_nginx(folder, wrapper=()):
+    """It serves and takes files."""
+    return _start_nginx(folder, wrapper, NGINX_CONFIG)
+
+
+def start_nginx_proxy(folder, upstream_port, wrapper=()):
+    """It passes everything on to the upstream."""
+    return _start_nginx(folder, wrapper, NGINX_PROXY_CONFIG, upstream=upstream_port)
+
+
+def _start_nginx(folder, wrapper, text, **values):
     binary = shutil.which("nginx", path="/usr/sbin:/usr/bin")
     if binary is None:
         raise Failed("nginx is missing; run: apt-get install nginx-light")
     _fresh(folder)
     (folder / "root").mkdir()
     port = free_port()
-    # Paths of modules that are not used, but that nginx creates.
+    # Paths that are not used, but that nginx creates.
     unused = "".join(f"{kind}_temp_path {folder}/{kind}; "
                      for kind in ("proxy", "fastcgi", "uwsgi", "scgi"))
     config = folder / "nginx.conf"
-    config.write_text(NGINX_CONFIG.format(folder=folder, port=port, unused_paths=unused))
+    config.write_text(text.format(folder=folder, port=port, unused_paths=unused, **values))
     server = Server("nginx", folder, [binary, "-p", str(folder), "-c", str(config)], wrapper)
     return _ready(server, lambda log: port)
 
 
 def start_fenceline(binary, folder, wrapper=(), workers=1, environment=None):
+    """Three routes over files."""
+    return _start_fenceline(binary, folder, wrapper, environment,
+                            FENCELINE_CONFIG.format(folder=folder, workers=workers))
+
+
+def start_fenceline_proxy(binary, folder, upstream_port, wrapper=(), environment=None):
+    """One fenced route that passes everything on to the upstream."""
+    return _start_fenceline(binary, folder, wrapper, environment,
+                            FENCELINE_PROXY_CONFIG.format(folder=folder, upstream=upstream_port))
+
+
+def _start_fenceline(binary, folder, wrapper, environment, text):
     _fresh(folder)
     config = folder / "fenceline.yaml"
-    config.write_text(FENCELINE_CONFIG.format(folder=folder, workers=workers))
+    config.write_text(text)
     server = Server("fenceline", folder, [str(binary), "serve", "--config", str(config)], wrapper,
                     environment)
     _ready(server, lambda log: _port_in(log, "listen"))

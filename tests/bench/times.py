@@ -6,7 +6,8 @@ import calm
 import places
 import rounds
 from load import Load
-from servers import start_fenceline, start_nginx
+from servers import (start_fenceline, start_fenceline_proxy, start_nginx,
+                     start_nginx_proxy)
 
 KIB, MIB = 1024, 1024 * 1024
 SERVER_CPU = ["taskset", "-c", "0"]
@@ -23,12 +24,21 @@ WORKLOADS = (
     Workload("PUT 64 KiB", "PUT", 64 * KIB, 256, 16, 0.9, 0.4),
     Workload("PUT 16 MiB", "PUT", 16 * MIB, 4, 2, 1.0, 0.5),
 )
+# With the same server behind both: nginx, which serves and takes files on a tmpfs.
+PROXIED = (
+    Workload("proxied GET 1 KiB", "GET", KIB, 64, 32, 0.95, 0.7),
+    Workload("proxied PUT 1 KiB", "PUT", KIB, 64, 16, 0.95, 0.7),
+    Workload("proxied GET 16 MiB", "GET", 16 * MIB, 4, 4, 0.8, 0.55),
+    Workload("proxied PUT 16 MiB", "PUT", 16 * MIB, 4, 2, 1.0, 0.8),
+)
 FENCE_GOAL = 1.02
 FENCE_ROUNDS = 3  # Times as many: a difference of 2 % is smaller than the spread of one round.
 
 
 class Contender:
-    def __init__(self, server, prefix, header, tools, point, milliseconds):
+    def __init__(self, server, prefix, header, tools, point, milliseconds, shares=False):
+        """`shares`: it waits for an upstream, so that it is idle for a part of the time."""
+        self._shares = shares
         self._server = server
         self._prefix = prefix
         self._header = header
@@ -50,7 +60,7 @@ class Contender:
         on_ns, waiting_ns = (after - earlier for after, earlier
                              in zip(self._server.processor_ns(), before))
         doubt = calm.waiting(self._server.name, on_ns, waiting_ns)
-        if not (workload.method == "PUT" and workload.size >= MIB):
+        if not self._shares and not (workload.method == "PUT" and workload.size >= MIB):
             doubt = doubt or calm.idle(self._server.name, on_ns / 1e9, done["seconds"])
         return rounds.Sample(on_ns / 1000 / done["requests"], doubt)
 
@@ -78,6 +88,24 @@ def run(report, options, binary, tools, folder):
             _row(report, options, tools, folder, kind, put, ours,
                  contender(fenceline, "/free", TOKEN), "writes: off", FENCE_GOAL, None,
                  FENCE_ROUNDS)
+
+
+    _proxied(report, options, binary, tools, folder)
+
+
+def _proxied(report, options, binary, tools, folder):
+    if not any(options.wanted(f"{workload.name} {places.TMPFS}") for workload in PROXIED):
+        return
+    # The upstream shares the processor of the client: only the proxies are compared.
+    with places.mounted(places.TMPFS, folder) as point, \
+            start_nginx(point / "upstream", CLIENT_CPU) as upstream, \
+            start_nginx_proxy(point / "nginx", upstream.port, SERVER_CPU) as nginx, \
+            start_fenceline_proxy(binary, point / "fenceline", upstream.port, SERVER_CPU) as ours:
+        for workload in PROXIED:
+            _row(report, options, tools, folder, places.TMPFS, workload,
+                 Contender(ours, "", TOKEN, tools, point, options.milliseconds, shares=True),
+                 Contender(nginx, "", "", tools, point, options.milliseconds, shares=True),
+                 "nginx proxy_pass", workload.goal, workload.stretch)
 
 
 def _row(report, options, tools, folder, kind, workload, ours, theirs, peer, goal, stretch,
