@@ -165,8 +165,10 @@ void RecordedClients::work(Client& client) {
       operation.outcome = Outcome::kUnknown;
       wait_for_next_server();
     }
-    operation.end = now();
-    client.history.push_back(std::move(operation));
+    operation.end = end_of(operation);
+    if (!load_.may_tear || !is_torn(operation)) {
+      client.history.push_back(std::move(operation));
+    }
   }
 }
 
@@ -200,6 +202,28 @@ Operation RecordedClients::choose(Client& client) {
   return operation;
 }
 
+std::int64_t RecordedClients::end_of(const Operation& operation) {
+  const std::int64_t end = now();
+  const bool may_come_later = load_.trouble == Trouble::kUpstreamMayFail &&
+                              operation.outcome == Operation::Outcome::kUnknown;
+  // The upstream may still have it; that it does not come after a newer token is what is judged.
+  return may_come_later ? std::numeric_limits<std::int64_t>::max() - end : end;
+}
+
+Response RecordedClients::read_at_last(RawClient& connection, const Operation& operation) {
+  const std::string request = request_of(operation, load_.most_bytes);
+  Response answer = connection.exchange(request);
+  if (load_.trouble == Trouble::kUpstreamMayFail) {
+    wait_until("older writes to be settled", [&] {
+      if (answer.status == 503) {
+        answer = connection.exchange(request);
+      }
+      return answer.status != 503;
+    });
+  }
+  return answer;
+}
+
 void RecordedClients::perform(Client& client, RawClient& connection, Operation& operation) {
   const std::string request = request_of(operation, load_.most_bytes);
   // Often in two pieces, so that others come in between. A refusal may come before the end is sent.
@@ -231,13 +255,15 @@ void RecordedClients::read_everything(std::uint16_t port) {
         operation.resource = fmt::format("{}/file-{}", operation.key, file);
         operation.token = token;
         operation.start = now();
-        if (const Response answer = connection.exchange(request_of(operation, load_.most_bytes));
+        if (const Response answer = read_at_last(connection, operation);
             !understand(answer, operation, load_.most_bytes)) {
           report(fmt::format("a last read was answered {}: {}", answer.status, answer.body));
           operation.outcome = Outcome::kUnknown;
         }
         operation.end = now();
-        history_.push_back(std::move(operation));
+        if (!load_.may_tear || !is_torn(operation)) {
+          history_.push_back(std::move(operation));
+        }
       }
     }
   }

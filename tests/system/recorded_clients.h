@@ -24,6 +24,7 @@ struct Load {
   std::size_t files = 3;    ///< Of each key.
   std::size_t most_bytes = 64UL * 1024;
   Trouble trouble = Trouble::kNone;
+  bool may_tear = false;  ///< The store writes in place: what is read torn is no evidence.
 };
 
 /// Clients of one server, each on a thread and a connection of its own, that write, delete and read
@@ -111,6 +112,8 @@ class RecordedClients {
   void keep(std::vector<Operation> operations);
   Operation choose(Client& client);
   std::int64_t choose_token(Client& client, std::size_t tenant);
+  std::int64_t end_of(const Operation& operation);
+  Response read_at_last(RawClient& connection, const Operation& operation);
   void perform(Client& client, RawClient& connection, Operation& operation);
   void report(std::string problem);
 

@@ -36,18 +36,28 @@ bool is_problem(const Response& answer, std::string_view type) {
   return says(answer, "type", fmt::format("urn:fenceline:problem:{}", type));
 }
 
-/// True if `answer` is one for a failing disk or ledger; its outcome goes into `operation`.
-bool understand_trouble(const Response& answer, Operation& operation) {
-  struct Expected {
-    int status;
-    std::string_view type;
-  };
-  constexpr std::array kExpected = {Expected{500, "storage-failed"}, Expected{503, "draining"},
-                                    Expected{503, "ledger-unavailable"},
-                                    Expected{503, "overloaded"},
-                                    Expected{507, "insufficient-storage"}};
+struct Expected {
+  Trouble trouble;
+  int status;
+  std::string_view type;
+};
+
+constexpr std::array kExpected = {
+    Expected{Trouble::kStorageMayFail, 500, "storage-failed"},
+    Expected{Trouble::kStorageMayFail, 503, "draining"},
+    Expected{Trouble::kStorageMayFail, 503, "ledger-unavailable"},
+    Expected{Trouble::kStorageMayFail, 503, "overloaded"},
+    Expected{Trouble::kStorageMayFail, 507, "insufficient-storage"},
+    Expected{Trouble::kUpstreamMayFail, 502, "upstream-failed"},
+    Expected{Trouble::kUpstreamMayFail, 503, "draining"},
+    Expected{Trouble::kUpstreamMayFail, 503, "overloaded"},
+    Expected{Trouble::kUpstreamMayFail, 504, "upstream-timeout"},
+};
+
+/// True if `answer` is one for this trouble; its outcome goes into `operation`.
+bool understand_trouble(const Response& answer, Operation& operation, Trouble trouble) {
   const bool known = std::ranges::any_of(kExpected, [&](const Expected& each) {
-    return answer.status == each.status && is_problem(answer, each.type);
+    return each.trouble == trouble && answer.status == each.status && is_problem(answer, each.type);
   });
   operation.outcome = says(answer, "applied", "no") ? Outcome::kNotApplied : Outcome::kUnknown;
   return known && (operation.outcome == Outcome::kNotApplied || says(answer, "applied", "unknown"));
@@ -97,8 +107,12 @@ bool understand(const Response& answer, Operation& operation, std::size_t most_b
       operation.outcome = Outcome::kFenced;
       return is_problem(answer, "stale-token") && says(answer, "applied", "no");
     default:
-      return trouble == Trouble::kStorageMayFail && understand_trouble(answer, operation);
+      return understand_trouble(answer, operation, trouble);
   }
+}
+
+bool is_torn(const Operation& operation) {
+  return operation.kind == Kind::kRead && operation.value == kTorn;
 }
 
 }  // namespace fenceline::testing

@@ -13,6 +13,8 @@ enum class Trouble : std::uint8_t {
   kNone,
   /// Also what the contract has for a disk or a ledger that fails (docs/failure-modes.md).
   kStorageMayFail,
+  /// Also what it has for an upstream that fails or has writes of unknown outcome.
+  kUpstreamMayFail,
 };
 
 /// What the write `value` under `token` writes. It says who wrote it, and its length and every byte
@@ -26,5 +28,8 @@ std::string request_of(const Operation& operation, std::size_t most_bytes);
 /// contract has no such answer.
 bool understand(const Response& answer, Operation& operation, std::size_t most_bytes,
                 Trouble trouble = Trouble::kNone);
+
+/// True if `operation` is a read that saw torn content.
+bool is_torn(const Operation& operation);
 
 }  // namespace fenceline::testing
