@@ -12,8 +12,8 @@
 
 #include "fencing/sqlite_ledger.h"
 #include "tests/fencing/child_process.h"
-#include "tests/fencing/power_loss_vfs.h"
 #include "tests/support/ledger_calls.h"
+#include "tests/support/power_loss_vfs.h"
 #include "tests/support/temp_folder.h"
 
 namespace fenceline::fencing {
