@@ -19,9 +19,9 @@ backends::SyncMode sync_mode_of(const config::FilesBackend& from);
 backends::SqliteOptions sqlite_options(const config::SqliteBackend& from,
                                        std::uint64_t max_body_bytes, base::WorkerPool& pool);
 
-/// `methods`: those that the route takes; `token_fields`: not for the upstream.
+/// `from` is the backend of `route`; `token_fields`: not for the upstream.
 backends::http::HttpOptions http_options(const config::HttpBackend& from,
-                                         const std::vector<std::string>& methods,
+                                         const config::Route& route,
                                          const std::vector<std::string>& token_fields);
 
 }  // namespace fenceline::proxy

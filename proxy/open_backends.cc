@@ -58,14 +58,13 @@ OpenBackends::Opened OpenBackends::open_upstream(const config::HttpBackend& from
   for (const Upstream& each : upstreams_) {
     auto open = each.backend.lock();
     if (open && each.settings == from && each.methods == route.methods &&
-        each.token_fields == token_fields) {
+        each.require == route.require && each.token_fields == token_fields) {
       return open;
     }
   }
-  auto opened =
-      shared(backends::http::open_http_backend(http_options(from, route.methods, token_fields)));
+  auto opened = shared(backends::http::open_http_backend(http_options(from, route, token_fields)));
   if (opened) {
-    upstreams_.push_back({from, route.methods, token_fields, *opened});
+    upstreams_.push_back({from, route.methods, route.require, token_fields, *opened});
   }
   return opened;
 }

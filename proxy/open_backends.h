@@ -2,6 +2,7 @@
 
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,7 @@ class OpenBackends {
   struct Upstream {
     config::HttpBackend settings;
     std::vector<std::string> methods;
+    std::optional<config::Guarantee> require;
     std::vector<std::string> token_fields;
     std::weak_ptr<backends::Backend> backend;
   };

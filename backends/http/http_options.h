@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/backend.h"
 #include "base/clock.h"
 #include "base/field_lines.h"
 #include "base/net/http_client.h"
@@ -29,6 +30,8 @@ struct HttpOptions {
   /// Put before every name. Percent-encoded, begins with `/` and does not end in one; or empty.
   std::string base_path = {};
   CommitMode commit = CommitMode::kAuto;
+  /// At least this, or nothing is written: also when a later probe finds another server.
+  Guarantee required = Guarantee::kNone;
   /// How long after its connection was closed a write may still land; nothing: only an operator
   /// can tell (`settle: manual`).
   std::optional<base::Milliseconds> settle_after = base::Milliseconds(60'000);

@@ -1,5 +1,7 @@
 #include "backends/http/upstream_watch.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace fenceline::backends::http {
@@ -69,10 +71,18 @@ void UpstreamWatch::learn(base::Result<ProbeVerdict> verdict) {
   wants_probe_ = !verdict;
   if (verdict) {
     server_ = verdict->server;
-    standing_ = std::make_shared<const Standing>(standing_of(options_, *verdict));
-    return;
+    auto found = std::make_shared<const Standing>(standing_of(options_, *verdict));
+    if (found->capabilities.guarantee >= options_.required) {
+      standing_ = std::move(found);
+      return;
+    }
+    wants_probe_ = true;
+    reason_ = fmt::format("the route requires {}, but this upstream is {}: {}",
+                          to_string(options_.required), to_string(found->capabilities.guarantee),
+                          found->capabilities.assumption);
+  } else {
+    reason_ = "what the upstream can do is not known, its probe failed: " + verdict.error().detail;
   }
-  reason_ = "what the upstream can do is not known, its probe failed: " + verdict.error().detail;
   next_try_ = clock_.now() + options_.probe_again;
 }
 

@@ -129,8 +129,9 @@ TEST(HttpHostile, ATruncatedBodyIsAnErrorAndNoShortAnswer) {
 TEST(HttpHostile, BytesBehindAnAnswerNeverReachTheNextRequest) {
   Hostile hostile([](UpstreamPeer& peer) {
     while (peer.read_request()) {
-      peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-                "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
+      peer.send(
+          "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+          "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
     }
   });
   EXPECT_EQ(hostile.driver.get("a").content, "ok");

@@ -188,8 +188,7 @@ TEST(HttpApache, IsNotUsedByMoveNorByConditions) {
   HttpDriver driver(only_puts(apache.port(), CommitMode::kAuto));
   const auto capabilities = driver.backend().capabilities();
   EXPECT_EQ(capabilities.guarantee, Guarantee::kBounded) << capabilities.assumption;
-  EXPECT_NE(capabilities.assumption.find("no MOVE"), std::string::npos)
-      << capabilities.assumption;
+  EXPECT_NE(capabilities.assumption.find("no MOVE"), std::string::npos) << capabilities.assumption;
   const HttpStaged staged = driver.stage("PUT", "a", "one");
   ASSERT_TRUE(staged.staged());
   EXPECT_EQ(staged.intent()->data, "") << "plain";

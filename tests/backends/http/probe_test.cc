@@ -76,9 +76,9 @@ TEST(HttpProbe, AnUpstreamThatRefusesToBeWritten) {
   ConditionalUpstream upstream;
   upstream.on_request([](const UpstreamRequest& request) -> std::optional<Reaction> {
     return request.method == "PUT"
-               ? std::optional(Reaction{
-                     .applies = false,
-                     .answer = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n"})
+               ? std::optional(
+                     Reaction{.applies = false,
+                              .answer = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n"})
                : std::nullopt;
   });
   const auto verdict = run_probe(options_for(upstream.port(), CommitMode::kAuto), kGoOn);

@@ -115,6 +115,30 @@ TEST_F(Watched, AnotherServerIsProbedAgain) {
   EXPECT_EQ(watched->standing()->put, CommitMode::kPlain);
 }
 
+TEST_F(Watched, AWeakerServerThanTheRouteRequiresIsNotWrittenTo) {
+  HttpOptions options;
+  options.methods = {"GET", "PUT"};
+  options.required = Guarantee::kStrict;
+  options.probe_again = Milliseconds(1);
+  script.then(server_that_moves("nginx", true));
+  const auto watched = watch(options);
+  ASSERT_TRUE(watched->standing());
+  script.then(server_that_moves("Apache", false));
+  watched->failed(kRefused);
+  watched->answered("Apache");
+  wait_until("the second probe", [&] { return script.calls >= 2; });
+  wait_until("its verdict", [&] {
+    return watched->out_of_service().value_or("").find("requires strict") != std::string::npos;
+  });
+  EXPECT_FALSE(watched->standing());
+  script.then(server_that_moves("nginx", true));
+  wait_until("the right server to be there again", [&] {
+    clock.time_ms += 10;
+    return watched->standing() != nullptr;
+  });
+  EXPECT_FALSE(watched->out_of_service());
+}
+
 TEST_F(Watched, TheSameServerAfterAShortFailureIsNot) {
   script.then(server_that_moves("nginx", true));
   const auto watched = watch();
