@@ -32,7 +32,7 @@ std::chrono::seconds left_of(base::Milliseconds window, base::Milliseconds waite
 }
 
 void log_settled(const UnsettledIntent& older, std::string_view how) {
-  base::log(base::LogLevel::kInfo, "write_settled", how,
+  base::log(base::LogLevel::kInfo, "older_write_settled", how,
             {{"key", older.intent.key},
              {"token", older.intent.token.text()},
              {"route", older.intent.route}});
