@@ -11,8 +11,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <string_view>
 
@@ -25,12 +27,16 @@ std::string_view variable(const char* name) {
 }
 
 bool begins_with(const msghdr* message, std::string_view beginning) {
-  if (beginning.empty() || message->msg_iovlen == 0) {
-    return false;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < message->msg_iovlen && at < beginning.size(); ++i) {
+    const iovec& piece = message->msg_iov[i];
+    const std::size_t bytes = std::min(piece.iov_len, beginning.size() - at);
+    if (beginning.compare(at, bytes, static_cast<const char*>(piece.iov_base), bytes) != 0) {
+      return false;
+    }
+    at += bytes;
   }
-  const iovec& first = message->msg_iov[0];
-  return std::string_view(static_cast<const char*>(first.iov_base), first.iov_len)
-      .starts_with(beginning);
+  return at == beginning.size() && at > 0;
 }
 
 }  // namespace
