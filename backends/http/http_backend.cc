@@ -181,8 +181,8 @@ class HttpBackend final : public Backend {
     if (request.body != nullptr) {
       co_return co_await read_with_body(upstream, request, std::move(out), to_head);
     }
-    auto received =
-        co_await send_to(upstream, *request.timers, out, std::nullopt, {}, Resend::kIfUnanswered);
+    auto received = co_await send_to(upstream, *request.timers, out, std::nullopt, kNoBody,
+                                     Resend::kIfUnanswered);
     if (!received) {
       co_return tl::unexpected<base::Error>(without_effect(std::move(received.error())));
     }

@@ -106,8 +106,8 @@ class MoveWrite final : public StagedWrite {
       }
     }
     const Outgoing move = move_request(std::move(*fields));
-    auto received =
-        co_await send_to(upstream_, *request_.timers, move, std::nullopt, {}, Resend::kIfUnsent);
+    auto received = co_await send_to(upstream_, *request_.timers, move, std::nullopt, kNoBody,
+                                     Resend::kIfUnsent);
     if (!received) {
       if (received.error().applied == base::Applied::kNo) {
         co_return base::pass_on(received.error());

@@ -24,6 +24,7 @@ using base::Milliseconds;
 using base::Result;
 
 constexpr Milliseconds kTick{10};
+constexpr int kAttempts = 3;
 
 bool may_use(const HttpOptions& options, CommitMode mode) {
   return options.commit == CommitMode::kAuto || options.commit == mode;
@@ -71,13 +72,20 @@ Awaitable<void> probe_into(base::net::HttpClient& client, base::TimerWheel& time
 Awaitable<Result<ProbeVerdict>> probe_upstream(base::net::HttpClient& client,
                                                base::TimerWheel& timers,
                                                const HttpOptions& options) {
-  ProbeCalls calls(client, timers, options);
-  auto verdict = co_await look_at_everything(calls, options);
-  co_await calls.clean();
-  if (calls.error()) {
-    co_return tl::unexpected<base::Error>(*calls.error());
+  for (int attempt = 1;; ++attempt) {
+    ProbeCalls calls(client, timers, options);
+    auto verdict = co_await look_at_everything(calls, options);
+    co_await calls.clean();
+    if (!calls.error()) {
+      co_return verdict;
+    }
+    // A connection that the server closed just then says nothing about what it can do.
+    const bool answers = !verdict.server.empty();
+    if (attempt == kAttempts || !answers ||
+        calls.error()->kind != base::ErrorKind::kUpstreamFailed) {
+      co_return tl::unexpected<base::Error>(*calls.error());
+    }
   }
-  co_return verdict;
 }
 
 Result<ProbeVerdict> run_probe(const HttpOptions& options, const std::atomic<bool>& stop) {

@@ -30,6 +30,7 @@ class ProbeCalls {
   base::Awaitable<Answered> put(std::string target, std::string content, std::string condition = {},
                                 std::string value = {});
   base::Awaitable<Answered> get(std::string target);
+  base::Awaitable<Answered> head(std::string target);
   base::Awaitable<Answered> remove(std::string target, std::string condition = {},
                                    std::string value = {});
   base::Awaitable<Answered> move(std::string from, std::string to);
@@ -44,7 +45,7 @@ class ProbeCalls {
 
  private:
   base::Awaitable<Answered> call(std::string method, std::string target, base::FieldLines fields,
-                                 std::string content);
+                                 std::string content, Resend resend);
 
   base::net::HttpClient& client_;
   base::TimerWheel& timers_;

@@ -94,7 +94,8 @@ Awaitable<Result<Sealed>> seal(SharedUpstream upstream, base::TimerWheel& timers
   for (int attempt = 0; attempt < kTries; ++attempt) {
     const Outgoing get{
         .method = "GET", .target = target, .fields = own_request_fields(upstream->options)};
-    auto read = co_await send_to(upstream, timers, get, std::nullopt, {}, Resend::kIfUnanswered);
+    auto read =
+        co_await send_to(upstream, timers, get, std::nullopt, kNoBody, Resend::kIfUnanswered);
     if (!read) {
       co_return base::pass_on(read.error());
     }

@@ -29,6 +29,9 @@ struct Received {
   bool complete = true;
 };
 
+/// For a request without one.
+inline constexpr std::string_view kNoBody;
+
 /// When a request may be sent a second time.
 enum class Resend : std::uint8_t {
   kIfUnsent,      ///< A write: only if no byte of it has left.

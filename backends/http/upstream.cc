@@ -1,5 +1,6 @@
 #include "backends/http/upstream.h"
 
+#include <string>
 #include <utility>
 
 namespace fenceline::backends::http {
@@ -21,7 +22,9 @@ Awaitable<Result<Received>> send_to(SharedUpstream upstream, base::TimerWheel& t
 
 Awaitable<Result<Answered>> ask_upstream(SharedUpstream upstream, base::TimerWheel& timers,
                                          Outgoing out, Resend resend) {
-  auto answered = co_await ask(*upstream->client, timers, std::move(out), {}, false, resend);
+  std::string nothing;
+  auto answered =
+      co_await ask(*upstream->client, timers, std::move(out), std::move(nothing), false, resend);
   if (answered) {
     upstream->watch->answered(answered->server);
   } else {

@@ -203,7 +203,8 @@ TEST(HttpApache, NamedMoveIsBoundedAndNeverTrusted) {
   const auto capabilities = driver.backend().capabilities();
   EXPECT_EQ(capabilities.guarantee, Guarantee::kBounded);
   EXPECT_NE(capabilities.assumption.find("not proven"), std::string::npos);
-  HttpStaged staged = driver.stage("PUT", "a", "one");
+  const HttpStaged staged = driver.stage("PUT", "a", "one");
+  ASSERT_TRUE(staged.staged()) << staged.error().detail;
   EXPECT_FALSE(driver.revoke(staged.intent()->data).value()) << "the settle rule decides";
 }
 

@@ -50,6 +50,16 @@ TEST(HttpProbe, Apache) {
   RecordProperty("no_conditional_put", text_of(verdict->no_conditional_put));
 }
 
+// What a race shows is luck; that it is found in the end must not be.
+TEST(HttpProbe, FindsApachesMoveEveryTime) {
+  const RealUpstream apache(UpstreamKind::kApache);
+  for (int round = 0; round < 20; ++round) {
+    const auto verdict = run_probe(options_for(apache.port(), CommitMode::kMove), kGoOn);
+    ASSERT_TRUE(verdict) << verdict.error().detail;
+    EXPECT_TRUE(verdict->no_move) << round;
+  }
+}
+
 TEST(HttpProbe, ARightfulUpstream) {
   const ProbeVerdict verdict = verdict_on({});
   EXPECT_EQ(text_of(verdict.no_conditional_put), "able");
