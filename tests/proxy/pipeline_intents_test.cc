@@ -149,6 +149,45 @@ TEST_F(PipelineIntentsTest, AWriteThatWasOvertakenWhileItStagedLeavesNothingOnRe
   EXPECT_FALSE(intents_.any_unsettled());
 }
 
+// Whoever passes the last check before the newer token is announced is on record by then, so that
+// the newer one finds it even where this process does not live on.
+TEST_F(PipelineIntentsTest, TheFenceIsCheckedAfterTheRecord) {
+  auto older = start("PUT", kFile, {{"Fencing-Token", "33"}});
+  ledger_.answer();  // the raise
+  older->body.end();
+  poll();
+  ASSERT_EQ(ledger_.waiting(), 1U) << "the record";
+  auto newer = start("PUT", kFile, {{"Fencing-Token", "34"}});
+  settle();
+  ASSERT_TRUE(older->reply.has_value());
+  EXPECT_EQ(older->reply->status, 412);
+  EXPECT_FALSE(intents_.any_unsettled());
+  newer->body.end();
+  settle();
+  ASSERT_TRUE(newer->reply.has_value());
+  EXPECT_EQ(newer->reply->status, 201);
+}
+
+TEST_F(PipelineIntentsTest, WhatEndsInDoubtWhileTheNewerWriteWaitsIsRevokedToo) {
+  backend_->holds_commits = true;
+  auto older = start("PUT", kFile, {{"Fencing-Token", "33"}});
+  older->body.end();
+  settle();
+  backend_->holds_commits = false;
+  auto newer = start("PUT", kFile, {{"Fencing-Token", "34"}});
+  newer->body.end();
+  settle();
+  EXPECT_FALSE(newer->reply.has_value()) << "the older commit is inside";
+  backend_->events.clear();
+  backend_->revokes = true;
+  backend_->commit_fails_with =
+      base::Error{base::ErrorKind::kUpstreamTimeout, "no answer", base::Applied::kUnknown, {}};
+  ASSERT_TRUE(backend_->release_commit());
+  settle();
+  ASSERT_TRUE(newer->reply.has_value());
+  EXPECT_EQ(backend_->events, (Events{"commit", "revoke there", "commit"}));
+}
+
 TEST_F(PipelineIntentsTest, AMarkThatTheStoreHasIsLearnt) {
   backend_->intent.reset();
   base::Error stale{base::ErrorKind::kStaleToken, "the table has 50", base::Applied::kNo, {}};

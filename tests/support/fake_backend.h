@@ -20,6 +20,7 @@ class FakeBackend final : public backends::Backend {
   bool holds_commits = false;                   ///< They wait for `release_commit`.
   std::optional<backends::WriteIntent> intent;  ///< Of every write.
   base::Result<bool> revokes = false;           ///< What `revoke` answers.
+  base::Result<void> resets;                    ///< What `reset_mark` answers.
   backends::Capabilities can{backends::Guarantee::kStrict, ""};
 
   /// Lets the commit that is held end. False if none is.
@@ -36,6 +37,11 @@ class FakeBackend final : public backends::Backend {
   base::Awaitable<base::Result<bool>> revoke(std::string_view data, base::TimerWheel&) override {
     events.push_back("revoke " + std::string(data));
     return base::Awaitable<base::Result<bool>>::ready(revokes);
+  }
+
+  base::Awaitable<base::Result<void>> reset_mark(std::string key, base::Token to) override {
+    events.push_back("reset " + key + " to " + to.text());
+    return base::Awaitable<base::Result<void>>::ready(resets);
   }
 
   base::Awaitable<base::Result<base::Reply>> fenced_read(backends::ResourceRequest request,

@@ -53,6 +53,30 @@ TEST_F(SqliteBackendTest, WhatSomebodyElseRaisedMakesUsStale) {
   EXPECT_EQ(put_as(backend(), 35, "newer").status, 204);
 }
 
+// Somebody else has a transaction open while our write begins: what we knew before it is old.
+TEST_F(SqliteBackendTest, TheMarkIsJudgedInTheTransactionOfTheWrite) {
+  open();
+  put_as(backend(), 33, "ours");
+  auto other = foreign();
+  for (int ours = 100; ours < 120; ours += 2) {
+    const std::string theirs = std::to_string(ours + 1);
+    std::vector<Staged> writes;
+    writes.push_back(stage_put(backend(), "a", "late", {}, stamp_of("k", ours)));
+    other.run("BEGIN IMMEDIATE; UPDATE fenceline_marks SET token=" + theirs +
+              " WHERE key='k'; UPDATE documents SET body='theirs', etag=NULL WHERE name='a'");
+    const auto answers = commit_together(writes, [&] {
+      // The write has time for whatever it does before it has the lock.
+      for (int i = 0; i < 2'000; ++i) {
+        other.value("SELECT count(*) FROM documents");
+      }
+      other.run("COMMIT");
+    });
+    EXPECT_EQ(answers[0].error_name(), "stale-token");
+    EXPECT_EQ(get(backend(), "a").content, "theirs");
+    EXPECT_EQ(other.value(kMark), theirs) << "a mark never goes down";
+  }
+}
+
 TEST_F(SqliteBackendTest, TheFenceIsCheckedBeforeTheConditions) {
   open();
   put_as(backend(), 40, "x");
