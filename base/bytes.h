@@ -2,6 +2,7 @@
 
 // Looking for bytes eight at a time: every head, key and field value is scanned at least once.
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -15,22 +16,26 @@ constexpr bool is_control(char c) {
   return byte < 0x20 || byte == 0x7F;
 }
 
-/// Eight bytes in one number, in any order.
+/// Eight bytes in one number.
 inline std::uint64_t eight_bytes(const char* at) {
   std::uint64_t bytes = 0;
   std::memcpy(&bytes, at, sizeof(bytes));
   return bytes;
 }
 
-/// True if one of the eight bytes is a control byte.
-constexpr bool any_control(std::uint64_t bytes) {
+/// The highest bit of each of the eight bytes that is a control byte; no other bit.
+constexpr std::uint64_t control_bits(std::uint64_t bytes) {
   constexpr std::uint64_t kOnes = 0x0101010101010101U;
   constexpr std::uint64_t kHighs = 0x8080808080808080U;
-  const std::uint64_t below_blank = (bytes - kOnes * 0x20U) & ~bytes & kHighs;
-  const std::uint64_t from_del = bytes ^ (kOnes * 0x7FU);
-  const std::uint64_t is_del = (from_del - kOnes) & ~from_del & kHighs;
-  return (below_blank | is_del) != 0;
+  // Nothing is carried from one byte to the next: each sum stays below 0x100.
+  const std::uint64_t low = bytes & ~kHighs;
+  const std::uint64_t from_blank = low + kOnes * 0x60U;
+  const std::uint64_t not_del = (low ^ ~kHighs) + kOnes * 0x7FU;
+  return ~((from_blank & not_del) | bytes) & kHighs;
 }
+
+/// True if one of the eight bytes is a control byte.
+constexpr bool any_control(std::uint64_t bytes) { return control_bits(bytes) != 0; }
 
 /// True if all eight bytes are ASCII.
 constexpr bool all_ascii(std::uint64_t bytes) { return (bytes & 0x8080808080808080U) == 0; }
@@ -56,7 +61,12 @@ inline bool is_printable(std::string_view text) {
 /// The first control byte of `text` at or after `from`; `text.size()` if there is none.
 inline std::size_t find_control(std::string_view text, std::size_t from = 0) {
   constexpr std::size_t kStep = sizeof(std::uint64_t);
-  while (from + kStep <= text.size() && !any_control(eight_bytes(text.data() + from))) {
+  static_assert(std::endian::native == std::endian::little, "the first byte is the lowest");
+  while (from + kStep <= text.size()) {
+    const std::uint64_t found = control_bits(eight_bytes(text.data() + from));
+    if (found != 0) {
+      return from + static_cast<std::size_t>(std::countr_zero(found)) / 8;
+    }
     from += kStep;
   }
   while (from < text.size() && !is_control(text[from])) {

@@ -31,11 +31,23 @@ void FieldLines::add_named(std::string_view name, std::string_view value) {
   append(name, value);
 }
 
+void FieldLines::add_parsed(std::string_view name, std::string_view value) {
+  if (FieldName::only_for_session(name)) {
+    valid_ = false;
+    return;
+  }
+  append_checked(name, value);
+}
+
 void FieldLines::append(std::string_view name, std::string_view value) {
   if (!is_field_value(value)) {
     valid_ = false;
     return;
   }
+  append_checked(name, value);
+}
+
+void FieldLines::append_checked(std::string_view name, std::string_view value) {
   names_server_ = names_server_ || equal_names(name, "Server");
   char* out = room_for(name.size() + kColon.size() + value.size() + kEnd.size());
   std::memcpy(out, name.data(), name.size());

@@ -27,10 +27,12 @@ class FieldName {
 
   [[nodiscard]] constexpr std::string_view text() const { return name_; }
 
-  /// True for a token that is none of `Date`, `Content-Length`, `Transfer-Encoding` and
-  /// `Connection`: a second copy of these would let the client frame the answer differently than
-  /// we do.
+  /// True for a token that is not `only_for_session`.
   static constexpr bool may_be_set(std::string_view name);
+
+  /// True for `Date`, `Content-Length`, `Transfer-Encoding` and `Connection`: a second copy of
+  /// these would let the client frame the answer differently than we do.
+  static constexpr bool only_for_session(std::string_view name);
 
  private:
   std::string_view name_;
@@ -46,6 +48,11 @@ class FieldLines {
 
   /// The same for a name that is only known now; refused like a value if it may not be set.
   void add_named(std::string_view name, std::string_view value);
+
+  /// The same for a field of a head that one of our parsers gave (`RequestHead`, `ResponseHead`):
+  /// it has checked that the name is a token and the value has no such byte, so that is not done
+  /// again.
+  void add_parsed(std::string_view name, std::string_view value);
 
   /// False if a field was refused: the answer must not go out.
   [[nodiscard]] bool valid() const { return valid_; }
@@ -66,6 +73,7 @@ class FieldLines {
 
  private:
   void append(std::string_view name, std::string_view value);
+  void append_checked(std::string_view name, std::string_view value);
   char* room_for(std::size_t bytes);
 
   /// Not a string: its bytes would be set before they are written.
@@ -76,14 +84,16 @@ class FieldLines {
   bool names_server_ = false;
 };
 
+/// See `FieldName::only_for_session`.
+inline constexpr NameSet<4> kOnlyForSession = {
+    {"Content-Length", "Transfer-Encoding", "Connection", "Date"}};
+
+constexpr bool FieldName::only_for_session(std::string_view name) {
+  return kOnlyForSession.contains(name);
+}
+
 constexpr bool FieldName::may_be_set(std::string_view name) {
-  for (const std::string_view reserved :
-       {"Content-Length", "Transfer-Encoding", "Connection", "Date"}) {
-    if (equal_names(name, reserved)) {
-      return false;
-    }
-  }
-  return is_token(name);
+  return !only_for_session(name) && is_token(name);
 }
 
 }  // namespace fenceline::base

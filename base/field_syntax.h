@@ -26,9 +26,18 @@ inline constexpr std::array<bool, 256> kTokenBytes = [] {
 /// True for a byte that may be in a token: field names, methods, codings (RFC 9110, 5.6.2).
 constexpr bool is_token_char(char c) { return kTokenBytes[static_cast<std::uint8_t>(c)]; }
 
+/// How many bytes at the front of `text` may be in a token.
+constexpr std::size_t token_length(std::string_view text) {
+  std::size_t length = 0;
+  while (length < text.size() && is_token_char(text[length])) {
+    ++length;
+  }
+  return length;
+}
+
 /// True if `text` is a token: at least one byte, token bytes only.
 constexpr bool is_token(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), is_token_char);
+  return !text.empty() && token_length(text) == text.size();
 }
 
 /// True if `text` may be a field value: no control byte but HTAB; bytes from 0x80 are opaque data
@@ -47,8 +56,43 @@ constexpr char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<c
 constexpr bool equal_names(std::string_view left, std::string_view right) {
   return left.size() == right.size() &&
          std::equal(left.begin(), left.end(), right.begin(),
-                    [](char a, char b) { return ascii_lower(a) == ascii_lower(b); });
+                    [](char a, char b) { return a == b || ascii_lower(a) == ascii_lower(b); });
 }
+
+/// True if `name` begins with `prefix`, without regard to case.
+constexpr bool begins_with_name(std::string_view name, std::string_view prefix) {
+  return equal_names(name.substr(0, prefix.size()), prefix);
+}
+
+/// A fixed set of field names. Asking costs a few instructions for a name that is not in it, which
+/// is what nearly all are.
+template <std::size_t kSize>
+class NameSet {
+ public:
+  // NOLINTNEXTLINE(google-explicit-constructor): reads like a list of names.
+  consteval NameSet(const std::array<std::string_view, kSize>& names) : names_(names) {
+    for (const std::string_view name : names) {
+      seen_ |= mark_of(name);
+    }
+  }
+
+  /// True if `name` is one of them, without regard to case.
+  [[nodiscard]] constexpr bool contains(std::string_view name) const {
+    return (seen_ & mark_of(name)) != 0 &&
+           std::any_of(names_.begin(), names_.end(),
+                       [name](std::string_view one) { return equal_names(name, one); });
+  }
+
+ private:
+  /// One of 64 bits, by the length and the first letter.
+  static constexpr std::uint64_t mark_of(std::string_view name) {
+    const auto first = static_cast<std::uint8_t>(name.empty() ? '\0' : ascii_lower(name.front()));
+    return std::uint64_t{1} << ((name.size() * 7 + first) % 64);
+  }
+
+  std::array<std::string_view, kSize> names_;
+  std::uint64_t seen_ = 0;
+};
 
 /// `text` without the blanks and tabs around it (OWS, RFC 9110, 5.6.3).
 constexpr std::string_view trim_blanks(std::string_view text) {

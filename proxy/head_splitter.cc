@@ -35,15 +35,15 @@ void split_request_line(std::string_view line, base::RequestHead& head) {
 base::Result<void> split_head(std::string_view bytes, base::RequestHead& head) {
   split_request_line(take_line(bytes), head);
   for (std::string_view line = take_line(bytes); !line.empty(); line = take_line(bytes)) {
-    const std::size_t colon = line.find(':');
-    const std::string_view name = line.substr(0, colon);
-    if (colon == std::string_view::npos || !base::is_token(name)) {
+    const std::size_t colon = base::token_length(line);
+    if (colon == 0 || colon == line.size() || line[colon] != ':') {
       return base::fail(
           base::ErrorKind::kMalformedRequest,
           "A header line is not `name: value`: the name is empty, has a blank before the colon, "
           "or a byte that is not allowed in a token.");
     }
-    head.fields.push_back({.name = name, .value = base::trim_blanks(line.substr(colon + 1))});
+    head.fields.push_back(
+        {.name = line.substr(0, colon), .value = base::trim_blanks(line.substr(colon + 1))});
   }
   return {};
 }

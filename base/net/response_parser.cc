@@ -101,12 +101,11 @@ Result<int> read_status_line(std::string_view line, int& status) {
 Result<void> read_fields(std::string_view bytes, std::vector<Field>& fields, Seen& seen) {
   fields.reserve(kUsualFields);
   for (std::string_view line = take_line(bytes); !line.empty(); line = take_line(bytes)) {
-    const std::size_t colon = line.find(':');
-    const std::string_view name = line.substr(0, colon);
-    if (colon == std::string_view::npos || !is_token(name)) {
+    const std::size_t colon = token_length(line);
+    if (colon == 0 || colon == line.size() || line[colon] != ':') {
       return refuse("a header line is not `name: value`");
     }
-    fields.push_back({.name = name, .value = trim_blanks(line.substr(colon + 1))});
+    fields.push_back({.name = line.substr(0, colon), .value = trim_blanks(line.substr(colon + 1))});
     Result<void> noted = note_field(fields.back(), seen);
     if (!noted) {
       return noted;

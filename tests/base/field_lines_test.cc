@@ -48,6 +48,22 @@ TEST(FieldLines, RefusesWhatMustNotGoOut) {
   }
 }
 
+TEST(FieldLines, TakesOverParsedFieldsButNotThoseOfTheSession) {
+  FieldLines lines;
+  lines.add_parsed("X-A", "1");
+  lines.add_parsed("X-B", "");
+  lines.add_parsed("server", "s");
+  EXPECT_TRUE(lines.valid());
+  EXPECT_TRUE(lines.names_server());
+  EXPECT_EQ(lines.text(), "X-A: 1\r\nX-B: \r\nserver: s\r\n");
+  for (const char* name : {"Date", "content-length", "TRANSFER-ENCODING", "Connection"}) {
+    FieldLines refused;
+    refused.add_parsed(name, "x");
+    EXPECT_FALSE(refused.valid()) << name;
+    EXPECT_TRUE(refused.empty()) << name;
+  }
+}
+
 TEST(FieldLines, SeesAServerField) {
   FieldLines lines;
   lines.add("Servers", "x");
