@@ -16,7 +16,8 @@ namespace fenceline::base::net {
 /// Not in the anonymous namespace: `HttpExchange` calls it a friend.
 class ExchangeBody final : public BodySource {
  public:
-  explicit ExchangeBody(std::unique_ptr<HttpExchange> exchange) : exchange_(std::move(exchange)) {}
+  ExchangeBody(std::unique_ptr<HttpExchange> exchange, std::shared_ptr<const void> keeps)
+      : keeps_(std::move(keeps)), exchange_(std::move(exchange)) {}
 
   [[nodiscard]] std::optional<std::uint64_t> declared_bytes() const override {
     return exchange_->body_bytes();
@@ -25,11 +26,13 @@ class ExchangeBody final : public BodySource {
   void limit_idle(Milliseconds limit) override { exchange_->limit_idle(limit); }
 
  private:
+  std::shared_ptr<const void> keeps_;  ///< Longer than the exchange.
   std::unique_ptr<HttpExchange> exchange_;
 };
 
-std::unique_ptr<BodySource> HttpExchange::body_of(std::unique_ptr<HttpExchange> exchange) {
-  return std::make_unique<ExchangeBody>(std::move(exchange));
+std::unique_ptr<BodySource> HttpExchange::body_of(std::unique_ptr<HttpExchange> exchange,
+                                                  std::shared_ptr<const void> keeps) {
+  return std::make_unique<ExchangeBody>(std::move(exchange), std::move(keeps));
 }
 
 namespace {

@@ -53,7 +53,7 @@ struct OutgoingHead {
 /// The final head of an answer (1xx are skipped). The views are valid until the exchange ends.
 struct ResponseHead {
   int status = 0;
-  std::vector<Field> fields;  ///< All of them, also hop-by-hop ones.
+  std::vector<Field> fields;  ///< All, also hop-by-hop ones; names and values are checked.
   std::optional<std::uint64_t> content_length;
   bool chunked = false;
 };
@@ -94,13 +94,18 @@ class HttpExchange {
 
   /// The body of the answer, after `receive_head`. Takes over the connection; when it was read to
   /// its end, and nothing else forbids it, the connection goes back to the pool. The exchange must
-  /// outlive what `ResponseHead` points to; `exchange` is moved into the body for that.
+  /// outlive what `ResponseHead` points to; `exchange` is moved into the body for that. `keeps` is
+  /// only kept, and let go after the exchange: what that needs to live.
   /// A body that ends too early fails with `kUpstreamFailed`.
-  static std::unique_ptr<BodySource> body_of(std::unique_ptr<HttpExchange> exchange);
+  static std::unique_ptr<BodySource> body_of(std::unique_ptr<HttpExchange> exchange,
+                                             std::shared_ptr<const void> keeps = nullptr);
 
   /// Reads the body to its end, at most `max_bytes`, and gives the connection back.
   /// Failure: `kUpstreamFailed`, also if it is longer; `kUpstreamTimeout`.
   virtual Awaitable<Result<std::string>> read_all(std::size_t max_bytes) = 0;
+
+  /// True once the answer has been read to its end; after `receive_head` if it has no body.
+  [[nodiscard]] virtual bool finished() const = 0;
 
   /// True if the connection was used before: a failure may only mean that it had gone stale.
   [[nodiscard]] virtual bool reused() const = 0;

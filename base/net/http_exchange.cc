@@ -336,15 +336,17 @@ Awaitable<Result<ResponseHead>> PooledExchange::receive_head() {
   const Milliseconds patience = pool_.upstream().options.first_byte;
   connection_->start_deadline(patience);
   while (true) {
-    Result<std::optional<ResponseHead>> head = take_head();
-    if (!head) {
-      co_return tl::unexpected<Error>(std::move(head).error());
-    }
-    if (*head) {
-      if (connection_ != nullptr) {
-        connection_->stop_deadline();
+    if (begin_ < end_) {
+      Result<std::optional<ResponseHead>> head = take_head();
+      if (!head) {
+        co_return tl::unexpected<Error>(std::move(head).error());
       }
-      co_return std::move(**head);
+      if (*head) {
+        if (connection_ != nullptr) {
+          connection_->stop_deadline();
+        }
+        co_return std::move(**head);
+      }
     }
     if (ended_) {
       co_return failed("it closed the connection before it had answered");

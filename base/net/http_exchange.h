@@ -28,6 +28,7 @@ class PooledExchange final : public HttpExchange {
   [[nodiscard]] bool answered() override;
   Awaitable<Result<ResponseHead>> receive_head() override;
   Awaitable<Result<std::string>> read_all(std::size_t max_bytes) override;
+  [[nodiscard]] bool finished() const override { return done_; }
   [[nodiscard]] bool reused() const override { return reused_; }
   [[nodiscard]] bool unsent() const override { return !touched_; }
 
