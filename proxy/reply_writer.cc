@@ -1,14 +1,13 @@
 #include "proxy/reply_writer.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <iterator>
 #include <utility>
 #include <variant>
 
+#include "base/digits.h"
 #include "proxy/problem.h"
 
 namespace fenceline::proxy {
@@ -134,7 +133,12 @@ class Writer {
           (sent_bytes > *framing_.length_bytes || (last && sent_bytes < *framing_.length_bytes))) {
         co_return base::fail(base::ErrorKind::kInternal, "a body did not keep to its length");
       }
-      auto sent = co_await send_piece(*piece);
+      if (last && !framing_.chunked && scratch_.empty()) {
+        co_return Result<void>();  // Where nothing marks the end there is nothing to send.
+      }
+      frame_piece(*piece);
+      auto sent = co_await transport_.write_all(pieces_, Flush::kNow);
+      scratch_.clear();
       if (!sent || last) {
         co_return sent;
       }
@@ -145,16 +149,14 @@ class Writer {
     }
   }
 
-  /// One piece of a source, behind what is in `scratch_` (the head, the first time); the end if it
-  /// is empty. RFC 9112, 7.1.
-  Awaitable<Result<void>> send_piece(std::string_view piece) {
+  /// Puts one piece of a source behind what is in `scratch_` (the head, the first time); the end if
+  /// it is empty. RFC 9112, 7.1.
+  void frame_piece(std::string_view piece) {
     if (framing_.chunked) {
-      fmt::format_to(std::back_inserter(scratch_), "{:x}\r\n", piece.size());
+      base::append_hex(scratch_, piece.size());
+      scratch_ += "\r\n";
     }
     pieces_ = {scratch_, piece, framing_.chunked ? "\r\n" : ""};
-    auto sent = co_await transport_.write_all(pieces_, Flush::kNow);
-    scratch_.clear();
-    co_return sent;
   }
 
   Transport& transport_;
