@@ -42,10 +42,17 @@ struct Exchange {
             .names_directory = target.segments.trailing_slash(),
             .part_names = route->pattern.capture_names(),
             .part_values = {captures.values.data(), captures.values.size()},
-            .body = is_read ? &request.body : nullptr,
+            .body = is_read && may_have_body() ? &request.body : nullptr,
             .peer = request.peer,
             .over_tls = request.over_tls,
             .timers = &request.timers};
+  }
+
+  /// False for a GET or HEAD that declares no body.
+  [[nodiscard]] bool may_have_body() const {
+    const base::RequestHead& head = request.head;
+    const bool plain = head.method == base::Method::kGet || head.method == base::Method::kHead;
+    return !plain || head.content_length.has_value() || head.chunked;
   }
 };
 
