@@ -18,23 +18,6 @@ constexpr int kNoContent = 204;
 constexpr int kNotModified = 304;
 constexpr std::size_t kMaxRefusalBytes = 256UL * 1024;
 
-/// A body of the upstream; keeps what its connection needs.
-class UpstreamBody final : public base::BodySource {
- public:
-  UpstreamBody(SharedUpstream upstream, std::unique_ptr<base::BodySource> body)
-      : upstream_(std::move(upstream)), body_(std::move(body)) {}
-
-  [[nodiscard]] std::optional<std::uint64_t> declared_bytes() const override {
-    return body_->declared_bytes();
-  }
-  Awaitable<Result<std::string_view>> read() override { return body_->read(); }
-  void limit_idle(base::Milliseconds limit) override { body_->limit_idle(limit); }
-
- private:
-  SharedUpstream upstream_;
-  std::unique_ptr<base::BodySource> body_;
-};
-
 class RefusedWrite final : public StagedWrite {
  public:
   explicit RefusedWrite(Reply reply) : reply_(std::move(reply)) {}
@@ -51,6 +34,17 @@ bool has_no_body(int status, bool to_head) {
   return to_head || status == kNoContent || status == kNotModified;
 }
 
+Awaitable<Reply> wait_for_end(Reply reply, std::unique_ptr<HttpExchange> exchange) {
+  // Gives the connection back; if that fails it is closed, and the answer stands.
+  auto nothing = co_await exchange->read_all(0);
+  co_return reply;
+}
+
+Awaitable<Result<Reply>> as_result(Awaitable<Reply> reply) {
+  auto value = co_await std::move(reply);
+  co_return value;
+}
+
 }  // namespace
 
 Awaitable<Reply> reply_from(SharedUpstream upstream, Received received, bool to_head) {
@@ -58,16 +52,15 @@ Awaitable<Reply> reply_from(SharedUpstream upstream, Received received, bool to_
   reply.status = received.head.status;
   fields_downstream(upstream->options, received.head.fields, reply.fields);
   if (!has_no_body(reply.status, to_head)) {
-    reply.body = std::make_unique<UpstreamBody>(
-        std::move(upstream), HttpExchange::body_of(std::move(received.exchange)));
-    co_return reply;
+    reply.body = HttpExchange::body_of(std::move(received.exchange), std::move(upstream));
+    return Awaitable<Reply>::ready(std::move(reply));
   }
   if (to_head || reply.status == kNotModified) {
     reply.head_length_bytes = received.head.content_length;
   }
-  // Gives the connection back; if that fails it is closed, and the answer stands.
-  auto nothing = co_await received.exchange->read_all(0);
-  co_return reply;
+  return received.exchange->finished()
+             ? Awaitable<Reply>::ready(std::move(reply))
+             : wait_for_end(std::move(reply), std::move(received.exchange));
 }
 
 Awaitable<Reply> short_reply_from(SharedUpstream upstream, Received received) {
@@ -83,16 +76,15 @@ Awaitable<Reply> short_reply_from(SharedUpstream upstream, Received received) {
 }
 
 Awaitable<Result<Reply>> outcome_of(SharedUpstream upstream, Received received) {
+  using Outcome = Awaitable<Result<Reply>>;
   const int status = received.head.status;
-  if (meaning_of(status, received.complete) == Meaning::kInDoubt) {
-    co_return tl::unexpected<base::Error>(in_doubt(status, received.complete));
+  const bool complete = received.complete;
+  if (meaning_of(status, complete) == Meaning::kInDoubt) {
+    return Outcome::ready(tl::unexpected<base::Error>(in_doubt(status, complete)));
   }
-  if (!received.complete) {
-    auto refusal = co_await short_reply_from(std::move(upstream), std::move(received));
-    co_return refusal;
-  }
-  auto reply = co_await reply_from(std::move(upstream), std::move(received), false);
-  co_return reply;
+  auto reply = complete ? reply_from(std::move(upstream), std::move(received), false)
+                        : short_reply_from(std::move(upstream), std::move(received));
+  return reply.is_ready() ? Outcome::ready(reply.take()) : as_result(std::move(reply));
 }
 
 std::unique_ptr<StagedWrite> refused_write(Reply reply) {

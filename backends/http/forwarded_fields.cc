@@ -1,7 +1,6 @@
 #include "backends/http/forwarded_fields.h"
 
 #include <algorithm>
-#include <array>
 
 #include "backends/http/hop_by_hop.h"
 #include "backends/http/upstream_target.h"
@@ -10,44 +9,31 @@
 namespace fenceline::backends::http {
 namespace {
 
+using base::begins_with_name;
 using base::equal_names;
 using base::Field;
 using base::FieldLines;
 
-bool starts_with(std::string_view name, std::string_view prefix) {
-  return equal_names(name.substr(0, prefix.size()), prefix);
-}
-
 // The first group is set by us. The second shows the upstream another method or resource than the
 // one that was fenced.
-constexpr std::array<std::string_view, 16> kNotForwarded = {"Host",
-                                                            "Via",
-                                                            "X-Forwarded-For",
-                                                            "X-Forwarded-Proto",
-                                                            "X-Forwarded-Host",
-                                                            "Forwarded",
-                                                            "Date",
-                                                            "X-HTTP-Method-Override",
-                                                            "X-HTTP-Method",
-                                                            "X-Method-Override",
-                                                            "X-Original-URL",
-                                                            "X-Original-Method",
-                                                            "X-Original-URI",
-                                                            "X-Rewrite-URL",
-                                                            "Destination",
-                                                            "HTTP2-Settings"};
+constexpr base::NameSet<16> kNotForwarded = {
+    {"Host", "Via", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "Forwarded", "Date",
+     "X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override", "X-Original-URL",
+     "X-Original-Method", "X-Original-URI", "X-Rewrite-URL", "Destination", "HTTP2-Settings"}};
+
+constexpr base::NameSet<2> kNotTakenOver = {{"Date", "Alt-Svc"}};
 
 bool is_set_by_us(const HttpOptions& options, std::string_view name) {
   const auto same = [name](std::string_view other) { return equal_names(name, other); };
-  return std::ranges::any_of(kNotForwarded, same) || starts_with(name, "Fencing-") ||
+  return kNotForwarded.contains(name) || begins_with_name(name, "Fencing-") ||
          std::ranges::any_of(options.private_fields, same) ||
          std::ranges::any_of(options.own_fields,
                              [&](const base::OwnedField& own) { return same(own.first); });
 }
 
 bool is_wanted(FieldUse use, std::string_view name) {
-  return (use.conditions || !starts_with(name, "If-")) &&
-         (use.content || !(starts_with(name, "Content-") || equal_names(name, "Range") ||
+  return (use.conditions || !begins_with_name(name, "If-")) &&
+         (use.content || !(begins_with_name(name, "Content-") || equal_names(name, "Range") ||
                            equal_names(name, "Accept-Encoding")));
 }
 
@@ -60,15 +46,19 @@ std::string_view address_of(std::string_view peer) {
 }
 
 // What the proxies before us said, and then we.
-void append_to_list(FieldLines& out, const base::RequestHead& head, std::string_view name,
+void append_to_list(FieldLines& out, const base::RequestHead& head, base::FieldName name,
                     std::string_view value) {
-  std::string all = head.joined(name).value_or("");
+  std::optional<std::string> before = head.joined(name.text());
+  if (!before || before->empty()) {
+    if (!value.empty()) {
+      out.add(name, value);
+    }
+    return;
+  }
   if (!value.empty()) {
-    all.append(all.empty() ? "" : ", ").append(value);
+    before->append(", ").append(value);
   }
-  if (!all.empty()) {
-    out.add_named(name, all);
-  }
+  out.add(name, *before);
 }
 
 void add_own(const HttpOptions& options, FieldLines& out) {
@@ -93,7 +83,7 @@ base::Result<FieldLines> fields_upstream(const HttpOptions& options, const Resou
   for (const Field& field : head.fields) {
     if (is_wanted(use, field.name) && !is_set_by_us(options, field.name) &&
         !hop.covers(field.name)) {
-      out.add_named(field.name, field.value);
+      out.add_parsed(field.name, field.value);
     }
   }
   append_to_list(out, head, "X-Forwarded-For", address_of(request.peer));
@@ -121,11 +111,10 @@ void fields_downstream(const HttpOptions& options, const std::vector<Field>& fie
                        FieldLines& into) {
   const HopByHop hop(fields);
   for (const Field& field : fields) {
-    const bool ours = starts_with(field.name, "Fencing-") || equal_names(field.name, "Date") ||
-                      equal_names(field.name, "Alt-Svc");
-    if (!ours && !hop.covers(field.name) && base::is_token(field.name) &&
-        base::is_field_value(field.value)) {
-      into.add_named(field.name, field.value);
+    const bool ours =
+        begins_with_name(field.name, "Fencing-") || kNotTakenOver.contains(field.name);
+    if (!ours && !hop.covers(field.name)) {
+      into.add_parsed(field.name, field.value);
     }
   }
   into.add("Via", "1.1 " + options.via);

@@ -25,6 +25,7 @@ struct FieldUse {
 /// `Fencing-…`, `Expect`, and what would make the upstream see another method or another resource
 /// than the fence did (`X-HTTP-Method-Override`, `X-Original-URL`, `Destination`, …); sets `Host`
 /// by the policy and `own_fields`; appends to `X-Forwarded-For`, `-Proto`, `-Host` and `Via`.
+/// The client's fields are taken over as the parser of their head has checked them.
 /// Failure: `kMalformedRequest` for a field that cannot be sent.
 base::Result<base::FieldLines> fields_upstream(const HttpOptions& options,
                                                const ResourceRequest& request, FieldUse use = {});
@@ -33,7 +34,8 @@ base::Result<base::FieldLines> fields_upstream(const HttpOptions& options,
 base::FieldLines own_request_fields(const HttpOptions& options);
 
 /// Takes over the fields of an answer: all but hop-by-hop ones, `Fencing-…` (they are ours to say),
-/// `Date` and `Alt-Svc` (it would lead clients past us), and what cannot be sent on; adds `Via`.
+/// `Date` and `Alt-Svc` (it would lead clients past us); adds `Via`. `fields` were checked by the
+/// parser of their head (`ResponseHead`).
 void fields_downstream(const HttpOptions& options, const std::vector<base::Field>& fields,
                        base::FieldLines& into);
 

@@ -1,7 +1,6 @@
 #include "backends/http/hop_by_hop.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/field_syntax.h"
 
@@ -11,23 +10,16 @@ namespace {
 using base::equal_names;
 
 // Content-Length is not one, but how the body is framed is decided anew for each hop.
-constexpr std::array<std::string_view, 11> kAlways = {"Connection",
-                                                      "Keep-Alive",
-                                                      "Proxy-Connection",
-                                                      "Proxy-Authenticate",
-                                                      "Proxy-Authorization",
-                                                      "TE",
-                                                      "Trailer",
-                                                      "Transfer-Encoding",
-                                                      "Upgrade",
-                                                      "Expect",
-                                                      "Content-Length"};
+constexpr base::NameSet<11> kAlways = {
+    {"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization",
+     "TE", "Trailer", "Transfer-Encoding", "Upgrade", "Expect", "Content-Length"}};
+
+constexpr base::NameSet<6> kForEverybody = {
+    {"Host", "Authorization", "Cookie", "Range", "ETag", "Cache-Control"}};
 
 bool is_for_everybody(std::string_view name) {
-  constexpr std::array<std::string_view, 6> kNames = {"Host",  "Authorization", "Cookie",
-                                                      "Range", "ETag",          "Cache-Control"};
-  return equal_names(name.substr(0, 3), "If-") || equal_names(name.substr(0, 8), "Content-") ||
-         std::ranges::any_of(kNames, [&](std::string_view one) { return equal_names(name, one); });
+  return base::begins_with_name(name, "If-") || base::begins_with_name(name, "Content-") ||
+         kForEverybody.contains(name);
 }
 
 }  // namespace
@@ -41,7 +33,7 @@ HopByHop::HopByHop(const std::vector<base::Field>& fields) {
     while (!rest.empty()) {
       const std::size_t comma = std::min(rest.find(','), rest.size());
       const std::string_view name = base::trim_blanks(rest.substr(0, comma));
-      if (!name.empty() && !is_for_everybody(name)) {
+      if (!name.empty() && !kAlways.contains(name) && !is_for_everybody(name)) {
         named_.push_back(name);
       }
       rest.remove_prefix(std::min(comma + 1, rest.size()));
@@ -51,7 +43,7 @@ HopByHop::HopByHop(const std::vector<base::Field>& fields) {
 
 bool HopByHop::covers(std::string_view name) const {
   const auto same = [name](std::string_view other) { return equal_names(name, other); };
-  return std::ranges::any_of(kAlways, same) || std::ranges::any_of(named_, same);
+  return kAlways.contains(name) || std::ranges::any_of(named_, same);
 }
 
 }  // namespace fenceline::backends::http

@@ -14,40 +14,11 @@ using base::net::HttpExchange;
 
 constexpr std::size_t kMaxAnswerBytes = 256UL * 1024;
 
-struct Attempt {
-  Result<Received> outcome;
-  bool may_repeat = false;
-};
-
 bool may_repeat(HttpExchange& exchange, const base::Error& error, Resend resend) {
   if (!exchange.reused() || error.kind != base::ErrorKind::kUpstreamFailed) {
     return false;
   }
   return exchange.unsent() || resend == Resend::kIfUnanswered;
-}
-
-Awaitable<Attempt> attempt(HttpClient& client, base::TimerWheel& timers,
-                           const base::net::OutgoingHead& head, std::string_view body,
-                           Resend resend, bool fresh) {
-  auto opened = co_await client.open(timers, fresh);
-  if (!opened) {
-    co_return Attempt{base::pass_on(opened.error())};
-  }
-  Received received;
-  received.exchange = std::move(*opened);
-  auto sent = co_await received.exchange->send_head(head, body, true);
-  if (!sent) {
-    const bool again = may_repeat(*received.exchange, sent.error(), resend);
-    co_return Attempt{base::pass_on(sent.error()), again};
-  }
-  received.complete = !received.exchange->answered();
-  auto answer = co_await received.exchange->receive_head();
-  if (!answer) {
-    const bool again = may_repeat(*received.exchange, answer.error(), resend);
-    co_return Attempt{base::pass_on(answer.error()), again};
-  }
-  received.head = std::move(*answer);
-  co_return Attempt{std::move(received)};
 }
 
 }  // namespace
@@ -60,12 +31,30 @@ Awaitable<Result<Received>> send_whole(HttpClient& client, base::TimerWheel& tim
                                      .fields = &out.fields,
                                      .content_length = body_bytes,
                                      .chunked = false};
-  auto first = co_await attempt(client, timers, head, body, resend, false);
-  if (first.outcome || !first.may_repeat) {
-    co_return std::move(first.outcome);
+  bool fresh = false;
+  while (true) {
+    auto opened = co_await client.open(timers, fresh);
+    if (!opened) {
+      co_return base::pass_on(opened.error());
+    }
+    Received received;
+    received.exchange = std::move(*opened);
+    Result<base::net::ResponseHead> answer = base::net::ResponseHead();
+    auto sent = co_await received.exchange->send_head(head, body, true);
+    if (sent) {
+      answer = co_await received.exchange->receive_head();
+    } else {
+      answer = base::pass_on(sent.error());
+    }
+    if (answer) {
+      received.head = std::move(*answer);
+      co_return std::move(received);
+    }
+    if (fresh || !may_repeat(*received.exchange, answer.error(), resend)) {
+      co_return base::pass_on(answer.error());
+    }
+    fresh = true;
   }
-  auto second = co_await attempt(client, timers, head, body, resend, true);
-  co_return std::move(second.outcome);
 }
 
 Awaitable<Result<Answered>> ask(HttpClient& client, base::TimerWheel& timers, Outgoing out,

@@ -53,8 +53,12 @@ constexpr std::array<std::pair<IntentTarget::Kind, std::string_view>, 3> kKinds 
 
 std::string authority_of(const base::net::HttpClientOptions& client) {
   const std::uint16_t usual = client.tls ? kHttpsPort : kHttpPort;
-  return client.port == usual ? bracketed(client.host)
-                              : fmt::format("{}:{}", bracketed(client.host), client.port);
+  std::string authority = bracketed(client.host);
+  if (client.port != usual) {
+    authority += ':';
+    base::append_decimal(authority, std::uint64_t{client.port});
+  }
+  return authority;
 }
 
 std::string origin_of(const base::net::HttpClientOptions& client) {

@@ -146,8 +146,11 @@ TEST_F(ForwardedFields, LeavesOutConditionsAndContent) {
 }
 
 TEST_F(ForwardedFields, RefusesWhatCannotBeSent) {
-  EXPECT_TRUE(upstream({{"X-A", "a\r\nX-B: b"}}).starts_with("refused: "));
-  EXPECT_TRUE(upstream({{"X A", "a"}}).starts_with("refused: "));
+  // What a client sends was checked by the parser of its head; what a config says only here.
+  options.own_fields = {{"X-A", "a\r\nX-B: b"}};
+  EXPECT_TRUE(upstream({}).starts_with("refused: "));
+  options.own_fields = {{"X A", "a"}};
+  EXPECT_TRUE(upstream({}).starts_with("refused: "));
 }
 
 TEST_F(ForwardedFields, AnswersLoseHopByHopFieldsAndOurs) {
@@ -159,7 +162,6 @@ TEST_F(ForwardedFields, AnswersLoseHopByHopFieldsAndOurs) {
                         {"Fencing-Highest", "99"},
                         {"Alt-Svc", "h2=\":443\""},
                         {"ETag", "\"x\""},
-                        {"X-Bad", "a\nb"},
                         {"Set-Cookie", "a"},
                         {"Set-Cookie", "b"}}),
             "ETag: \"x\"\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nVia: 1.1 fenceline\r\n");
