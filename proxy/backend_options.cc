@@ -72,16 +72,14 @@ backends::SqliteOptions sqlite_options(const config::SqliteBackend& from,
 }
 
 backends::http::HttpOptions http_options(const config::HttpBackend& from,
-                                         const config::Route& route,
+                                         const std::vector<std::string>& methods,
                                          const std::vector<std::string>& token_fields) {
   backends::http::HttpOptions options;
   options.client = client_options(from);
   options.base_path = from.upstream.base_path;
   options.commit = commit_mode_of(from.commit);
   options.settle_after = from.settle;
-  options.methods = route.methods;
-  options.required =
-      static_cast<backends::Guarantee>(route.require.value_or(config::Guarantee::kNone));
+  options.methods = methods;
   options.reads = from.reads;
   options.host = from.host == config::HostPolicy::kClient ? backends::http::HostPolicy::kClient
                                                           : backends::http::HostPolicy::kUpstream;

@@ -19,9 +19,10 @@ backends::SyncMode sync_mode_of(const config::FilesBackend& from);
 backends::SqliteOptions sqlite_options(const config::SqliteBackend& from,
                                        std::uint64_t max_body_bytes, base::WorkerPool& pool);
 
-/// `from` is the backend of `route`; `token_fields`: not for the upstream.
+/// `methods`: those that the route takes; `token_fields`: not for the upstream. Without what the
+/// route requires.
 backends::http::HttpOptions http_options(const config::HttpBackend& from,
-                                         const config::Route& route,
+                                         const std::vector<std::string>& methods,
                                          const std::vector<std::string>& token_fields);
 
 }  // namespace fenceline::proxy

@@ -22,11 +22,11 @@ using base::Awaitable;
 using std::chrono::microseconds;
 
 constexpr int kLanes = 4;
-constexpr int kRacesPerLane = 20;
+constexpr int kRacesPerLane = 40;
 constexpr std::size_t kContentBytes = 16UL * 1024;
 // To delete so much takes a server long enough to be caught at it.
 constexpr std::size_t kLargeBytes = 2UL * 1024 * 1024;
-constexpr int kWatchedMoves = 16;
+constexpr int kWatchedMoves = 40;
 constexpr int kWatchers = 6;
 
 int status_of(const std::optional<Answered>& answer) { return answer ? answer->status : 0; }
