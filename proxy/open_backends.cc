@@ -62,7 +62,10 @@ OpenBackends::Opened OpenBackends::open_upstream(const config::HttpBackend& from
       return open;
     }
   }
-  auto opened = shared(backends::http::open_http_backend(http_options(from, route, token_fields)));
+  auto options = http_options(from, route.methods, token_fields);
+  options.required =
+      static_cast<backends::Guarantee>(route.require.value_or(config::Guarantee::kNone));
+  auto opened = shared(backends::http::open_http_backend(std::move(options)));
   if (opened) {
     upstreams_.push_back({from, route.methods, route.require, token_fields, *opened});
   }
