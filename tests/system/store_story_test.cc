@@ -18,6 +18,7 @@ using Outcome = Operation::Outcome;
 
 constexpr std::string_view kPath = "/exports/acme/report.csv";
 constexpr std::string_view kKey = "exports/acme";
+constexpr std::size_t kClients = 6;
 constexpr std::string_view kOfB = "the report of worker B";
 
 std::string upload_of_a() { return std::string(3 << 20, 'A'); }
@@ -106,7 +107,7 @@ TEST_P(StoreStoryTest, TheMarkOutlivesTheData) {
 }
 
 TEST_P(StoreStoryTest, NoKillBreaksThePromise) {
-  RecordedClients clients(server_.process().port(), 6, 20261130, load());
+  RecordedClients clients(server_.process().port(), kClients, 20261130, load());
   for (int cycle = 0; cycle < 6; ++cycle) {
     const std::size_t enough = clients.answered() + 150;
     wait_until("150 more answers",
@@ -122,7 +123,7 @@ TEST_P(StoreStoryTest, NoKillOrPauseOfTheUpstreamBreaksThePromise) {
   if (!store_->can_be_paused()) {
     return;  // Nobody stands behind it, or only this process.
   }
-  RecordedClients clients(server_.process().port(), 6, 20261131, load());
+  RecordedClients clients(server_.process().port(), kClients, 20261131, load());
   for (int cycle = 0; cycle < 6; ++cycle) {
     const std::size_t enough = clients.answered() + 150;
     wait_until("150 more answers",
@@ -132,8 +133,11 @@ TEST_P(StoreStoryTest, NoKillOrPauseOfTheUpstreamBreaksThePromise) {
       store_->kill_and_restart();
     } else {
       store_->pause();
-      wait_until("a write of unknown outcome",
-                 [&] { return server_.metric("fenceline_unsettled_writes") > 0; });
+      // A write that was only being staged is refused, and then none can get further.
+      const std::size_t all = clients.answered() + 2 * kClients;
+      wait_until("a write of unknown outcome, or everybody to be refused", [&] {
+        return server_.metric("fenceline_unsettled_writes") > 0 || clients.answered() >= all;
+      });
       store_->resume();
     }
   }

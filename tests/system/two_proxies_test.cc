@@ -2,12 +2,12 @@
 // after its last check of the fence, with the MOVE about to be sent; proxy B takes over and A wakes
 // up.
 //
-// What they share: the upstream, and what was in A's ledger at the moment of the failover, as a copy
-// of its files (the database and its log, as replicated storage would have them). What they do not
-// share: the ledger from then on. So this shows that a write which A had on record when it was
+// What they share: the upstream, and what was in A's ledger at the moment of the failover, as a
+// copy of its files (the database and its log, as replicated storage would have them). What they do
+// not share: the ledger from then on. So this shows that a write which A had on record when it was
 // replaced takes no effect afterwards (model d6). It does not show that A may go on serving: what A
-// puts on record only after the copy was taken, B cannot know. There the storage must refuse A, as a
-// failover does that fences the old node, or the ledger must be a shared one.
+// puts on record only after the copy was taken, B cannot know. There the storage must refuse A, as
+// a failover does that fences the old node, or the ledger must be a shared one.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -36,8 +36,7 @@ constexpr std::string_view kOfB = "the report of worker B";
 
 class TwoProxiesTest : public ::testing::Test {
  protected:
-  TwoProxiesTest()
-      : a_(config(), FilesServer::Stopped{}), b_(config(), FilesServer::Stopped{}) {
+  TwoProxiesTest() : a_(config(), FilesServer::Stopped{}), b_(config(), FilesServer::Stopped{}) {
     const char* asan = std::getenv("ASAN_OPTIONS");
     a_.set_environment(
         {fmt::format("LD_PRELOAD={}", FENCELINE_STOP_BEFORE_SEND), "FENCELINE_STOP_AT=MOVE ",
