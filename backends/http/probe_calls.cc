@@ -58,11 +58,44 @@ Awaitable<Answered> ProbeCalls::remove(std::string target, std::string condition
               resend_of(condition));
 }
 
-Awaitable<Answered> ProbeCalls::move(std::string from, std::string to) {
+FieldLines ProbeCalls::move_fields(const std::string& to) const {
   FieldLines fields = own_request_fields(options_);
   fields.add("Destination", destination_of(options_.client, authority_of(options_.client), to));
   fields.add("Overwrite", "T");
-  return call("MOVE", std::move(from), std::move(fields), {}, Resend::kIfUnsent);
+  return fields;
+}
+
+Awaitable<Answered> ProbeCalls::move(std::string from, std::string to) {
+  return call("MOVE", std::move(from), move_fields(to), {}, Resend::kIfUnsent);
+}
+
+Awaitable<ProbeCalls::Overtaken> ProbeCalls::move_overtaken(std::string from, std::string to) {
+  Overtaken outcome;
+  auto opened = co_await client_.open(timers_);
+  if (!opened) {
+    error_ = error_ ? error_ : std::move(opened.error());
+    co_return outcome;
+  }
+  const FieldLines fields = move_fields(to);
+  const base::net::OutgoingHead head{
+      .method = "MOVE", .target = from, .fields = &fields, .content_length = 1, .chunked = false};
+  auto begun = co_await (*opened)->send_head(head, kNoBody, false);
+  // Time for the server to look at what it has.
+  for (int i = 0; i < 3; ++i) {
+    co_await get(to);
+  }
+  outcome.removed = co_await remove(from);
+  if (!begun) {
+    co_return outcome;
+  }
+  const std::string_view last = "x";
+  auto sent = co_await (*opened)->send_body(last, true);
+  auto answer = co_await (*opened)->receive_head();
+  // Servers may refuse a MOVE with a body in any way they like.
+  if (sent && answer) {
+    outcome.moved.status = answer->status;
+  }
+  co_return outcome;
 }
 
 Awaitable<Answered> ProbeCalls::greet() {

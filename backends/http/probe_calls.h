@@ -35,6 +35,14 @@ class ProbeCalls {
                                    std::string value = {});
   base::Awaitable<Answered> move(std::string from, std::string to);
 
+  struct Overtaken {
+    Answered moved;  ///< Status 0 if the server gave no answer to it.
+    Answered removed;
+  };
+  /// MOVE with a body of one byte, which is sent only when DELETE of `from` has been answered: a
+  /// server that looks at the source before it has the whole request is overtaken for certain.
+  base::Awaitable<Overtaken> move_overtaken(std::string from, std::string to);
+
   /// HEAD of the base path: any answer will do.
   base::Awaitable<Answered> greet();
 
@@ -44,6 +52,7 @@ class ProbeCalls {
   [[nodiscard]] const std::optional<base::Error>& error() const { return error_; }
 
  private:
+  [[nodiscard]] base::FieldLines move_fields(const std::string& to) const;
   base::Awaitable<Answered> call(std::string method, std::string target, base::FieldLines fields,
                                  std::string content, Resend resend);
 

@@ -50,14 +50,17 @@ TEST(HttpProbe, Apache) {
   RecordProperty("no_conditional_put", text_of(verdict->no_conditional_put));
 }
 
-// What a race shows is luck; that it is found in the end must not be.
+// Most races show a fault by luck; this must not need any.
 TEST(HttpProbe, FindsApachesMoveEveryTime) {
   const RealUpstream apache(UpstreamKind::kApache);
+  int overtaken = 0;
   for (int round = 0; round < 20; ++round) {
     const auto verdict = run_probe(options_for(apache.port(), CommitMode::kMove), kGoOn);
     ASSERT_TRUE(verdict) << verdict.error().detail;
-    EXPECT_TRUE(verdict->no_move) << round;
+    ASSERT_TRUE(verdict->no_move) << round;
+    overtaken += verdict->no_move->find("deleted meanwhile") != std::string::npos ? 1 : 0;
   }
+  EXPECT_GE(overtaken, 15) << "the check that needs no luck";
 }
 
 TEST(HttpProbe, ARightfulUpstream) {
