@@ -3,6 +3,7 @@
 #include <string>
 
 #include "tests/backends/sqlite/sqlite_fixture.h"
+#include "tests/support/idle_pool.h"
 #include "tests/support/power_loss_vfs.h"
 #include "tests/support/small_disk.h"
 
@@ -16,6 +17,7 @@ using Fault = PowerLossVfs::Fault;
 class Disk {
  public:
   std::unique_ptr<backends::Backend> open(const std::string& database) {
+    wait_until_idle(pool_, kThreads);
     auto opened = backends::open_sqlite_backend({.database = database, .pool = pool_});
     if (!opened) {
       throw std::runtime_error(opened.error().detail);
@@ -31,7 +33,8 @@ class Disk {
  private:
   TempFolder folder_;
   PowerLossVfs vfs_{true};
-  base::WorkerPool pool_{2};
+  static constexpr std::size_t kThreads = 2;
+  base::WorkerPool pool_{kThreads};
 };
 
 /// Content and mark, by what a restart finds.

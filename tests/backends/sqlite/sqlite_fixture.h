@@ -15,6 +15,7 @@
 #include "base/sqlite_connection.h"
 #include "base/worker_pool.h"
 #include "tests/support/backend_driver.h"
+#include "tests/support/idle_pool.h"
 #include "tests/support/temp_folder.h"
 
 namespace fenceline::testing {
@@ -54,8 +55,11 @@ class SqliteBackendTest : public ::testing::Test {
   /// Opens with these statements: name, SQL; those whose name begins with `get` only read.
   void open_statements(const std::vector<std::pair<std::string, std::string>>& statements);
 
-  /// Like the end of the process.
-  void close() { backend_.reset(); }
+  /// Like the end of the process: nobody holds the database any more.
+  void close() {
+    backend_.reset();
+    wait_until_idle(pool_, kThreads);
+  }
 
   backends::Backend& backend() { return *backend_; }
 
@@ -74,7 +78,8 @@ class SqliteBackendTest : public ::testing::Test {
 
  private:
   TempFolder folder_;
-  base::WorkerPool pool_{3};
+  static constexpr std::size_t kThreads = 3;
+  base::WorkerPool pool_{kThreads};
   mutable std::mutex mutex_;
   std::vector<std::string> alarms_;
   std::vector<std::size_t> groups_;
