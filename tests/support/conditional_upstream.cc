@@ -214,6 +214,10 @@ void ConditionalUpstream::serve(int fd) {
       reaction = hook(*request).value_or(Reaction());
     }
     const std::string usual = reaction.applies ? handle(*request) : std::string();
+    {
+      const std::scoped_lock lock(mutex_);
+      ++decided_;
+    }
     if (reaction.closes || !send_all(fd, reaction.answer.value_or(usual))) {
       break;
     }
@@ -326,6 +330,11 @@ std::vector<UpstreamRequest> ConditionalUpstream::requests(std::string_view meth
     }
   }
   return found;
+}
+
+std::size_t ConditionalUpstream::decided() {
+  const std::scoped_lock lock(mutex_);
+  return decided_;
 }
 
 void ConditionalUpstream::forget() {

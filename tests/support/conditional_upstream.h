@@ -75,6 +75,9 @@ class ConditionalUpstream {
   /// All requests so far whose method is `method`; all methods if it is empty.
   std::vector<UpstreamRequest> requests(std::string_view method = {});
 
+  /// How many requests have taken effect or been refused, whether or not anybody hears of it.
+  std::size_t decided();
+
   /// Forgets the requests.
   void forget();
 
@@ -102,6 +105,7 @@ class ConditionalUpstream {
   std::mutex mutex_;
   std::map<std::string, Resource> resources_;
   std::vector<UpstreamRequest> requests_;
+  std::size_t decided_ = 0;
   Hook hook_;
   std::uint64_t counter_ = 0;
   std::mutex connections_mutex_;
