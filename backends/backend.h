@@ -21,6 +21,10 @@
 
 namespace fenceline::backends {
 
+namespace s3 {
+struct S3Request;
+}
+
 /// How far the fence holds (design, 4), weakest first.
 enum class Guarantee : std::uint8_t {
   kNone,     ///< The route does not fence.
@@ -70,6 +74,8 @@ struct ResourceRequest {
   /// The time-outs of the core that runs the request. Null only where a test drives a backend that
   /// waits for nobody.
   base::TimerWheel* timers = nullptr;
+  /// What an S3 request is; only for the S3 backend.
+  const s3::S3Request* s3 = nullptr;
 };
 
 /// What must be on record, durably, before a write is committed whose effect may come after this

@@ -43,6 +43,7 @@ constexpr std::array kRows = {
     Row{kRequestTimeout, "request-timeout", Source::kClient, Retry::kLater},
     Row{kClientGone, "client-gone", Source::kClient, Retry::kLater},
     Row{kUnauthorized, "unauthorized", Source::kClient, Retry::kNever},
+    Row{kForbidden, "forbidden", Source::kClient, Retry::kNever},
     Row{kMarkConflict, "mark-conflict", Source::kClient, Retry::kNever},
     Row{kFenceBusy, "fence-busy", Source::kSelf, Retry::kLater},
     Row{kDraining, "draining", Source::kSelf, Retry::kLater},

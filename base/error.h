@@ -39,6 +39,7 @@ enum class ErrorKind : std::uint8_t {
   kRequestTimeout,       ///< Head or body did not arrive in time.
   kClientGone,           ///< The connection broke; nobody reads the answer.
   kUnauthorized,         ///< Authentication is missing or wrong.
+  kForbidden,            ///< Authenticated, or tried to, and not allowed.
   kMarkConflict,         ///< A reset that does not fit the mark as it is.
   // Us.
   kFenceBusy,            ///< A reset while requests are inside, in doubt or raising the mark.
@@ -79,6 +80,9 @@ struct Error {
   /// gate learns it. 0: none.
   std::int64_t store_mark = 0;
   std::uint32_t retry_after_s = 0;  ///< Where more is known than "later"; 0: it is not.
+  /// What the protocol of the route calls this error (an S3 code), where the kind alone says too
+  /// little. A literal; empty: the kind says it.
+  std::string_view code = {};
 };
 
 template <typename T>

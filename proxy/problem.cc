@@ -45,6 +45,7 @@ constexpr std::array kRows = {
     Row{kRequestTimeout, 408, "The request took too long"},
     Row{kClientGone, 499, "The client closed the connection"},
     Row{kUnauthorized, 401, "Authentication is required"},
+    Row{kForbidden, 403, "Not allowed"},
     Row{kMarkConflict, 409, "The mark is not what the reset takes it for"},
     Row{kFenceBusy, 409, "The fence is in use"},
     Row{kDraining, 503, "Older writes have not settled yet"},
