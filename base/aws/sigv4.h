@@ -50,9 +50,10 @@ std::string sha256_hex(std::string_view bytes);
 /// `20130524T000000Z`.
 std::string timestamp_of(SystemTime time);
 
-/// How a service wants its paths signed. S3: as they are sent. The published vectors, for other
-/// services, also need the other ways; only tests use them.
-enum class PathRule : std::uint8_t { kAsSent, kNormalized, kEncodedTwice };
+/// Which form of a path is signed. S3: as it is sent, or, by clients that send more or less encoded
+/// than they sign, decoded once and encoded again. The published vectors, for other services, are
+/// normalised or encoded a second time; only tests use that.
+enum class PathRule : std::uint8_t { kAsSent, kEncodedAnew, kNormalized, kEncodedTwice };
 
 /// What a signature covers of one request.
 struct SignedParts {
@@ -74,6 +75,10 @@ std::string string_to_sign(std::string_view timestamp, std::string_view scope,
                            std::string_view canonical_request);
 
 SigningKey signing_key(std::string_view secret_key, const Scope& scope);
+
+/// The same, out of those that this thread used last: they change once a day for each client.
+/// Valid until the next call on this thread.
+const SigningKey& recent_signing_key(std::string_view secret_key, const Scope& scope);
 
 /// Lower-case hexadecimal HMAC-SHA256.
 std::string signature_of(const SigningKey& key, std::string_view text);

@@ -70,11 +70,12 @@ Result<Payload> payload_of(const RequestHead& head);
 
 /// Verifies the signature of a request.
 /// Does: takes the region from the scope, whatever it is; compares in constant time; requires that
-/// `host`, every `x-amz-…` field, `content-type` and `content-md5` where they are sent, and every
-/// field in `must_sign` (lower case) that is sent, are signed: with a presigned URL, too. Reads the
-/// query by its decoded names.
+/// `host`, every `x-amz-…` field that is sent, and every field in `must_sign` (lower case) that is
+/// sent, are signed: with a presigned URL, too. (S3 also wants `content-type` signed, but minio's
+/// clients leave it out.) Reads the query by its decoded names; takes a path as it was sent, or
+/// decoded once and encoded again.
 /// Success: who it was. Nothing if the request carries no credentials at all (no `Authorization`,
-/// no `X-Amz-Algorithm`, no `X-Amz-Signature`, no `AWSAccessKeyId`).
+/// nothing of a presigned URL in the query).
 /// Failure, each with its S3 code in `Error::code` and a sentence that says what to do:
 /// `kMalformedRequest` (`AuthorizationHeaderMalformed`, `AuthorizationQueryParametersError`,
 /// `InvalidRequest`: Signature Version 2, also presigned, and how the client is switched to 4),
