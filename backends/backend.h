@@ -4,6 +4,7 @@
 // calls `read` and `stage`, then `commit`, at the moments the protocol gives.
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -88,6 +89,24 @@ struct WriteIntent {
   bool shared = false;
 };
 
+/// What could be done about a write of an older token whose outcome is unknown.
+enum class Revocation : std::uint8_t {
+  kUnknown,  ///< This store has no means to tell; `Capabilities::settle_after` decides.
+  /// It waits for a state that the resource is not in now. It takes no effect unless somebody
+  /// brings that state back, so it stays on record, and every newer write says how it bears on it.
+  kDormant,
+  kRevoked,  ///< From now on it takes no effect (perhaps it has had it).
+};
+
+/// How a staged write bears on an older write of unknown outcome (model d3, burned preconditions).
+enum class Bearing : std::uint8_t {
+  kNone,  ///< Whether or not it is committed, the older one is as able to take effect as before.
+  /// From its success on the older one cannot take effect, whatever state it has waited for.
+  kReplaces,
+  /// Its success brings, or could bring, the state back that the older one waits for.
+  kRevives,
+};
+
 /// A write that has no visible effect yet. Destroying it uncommitted leaves no trace.
 class StagedWrite {
  public:
@@ -114,6 +133,14 @@ class StagedWrite {
   /// What has to be on record before `commit` is called; nothing for a write that cannot outlive
   /// this process. Constant for one staged write.
   [[nodiscard]] virtual std::optional<WriteIntent> intent() const { return std::nullopt; }
+
+  /// How it bears on an older write of unknown outcome, whose `WriteIntent::data` this is, perhaps
+  /// from another backend. Asked before `commit`, when the permit is held: no older write begins
+  /// any more. Where the answer is `kReplaces` the older one need not be revoked first, and where
+  /// it is `kRevives` this one is not committed. Pure.
+  [[nodiscard]] virtual Bearing bearing_on(std::string_view /*data*/) const {
+    return Bearing::kNone;
+  }
 };
 
 /// One store behind a route. Used by all cores at once.
@@ -154,12 +181,11 @@ class Backend {
   /// Makes sure that a write of an older token whose outcome is unknown takes no effect any more.
   /// Does: `data` is that of its `WriteIntent`, perhaps from before a restart. Called while a newer
   /// permit of the same key is held, so no older write begins meanwhile. Idempotent.
-  /// Success: true: from now on it takes no effect (perhaps it has had it). False: this store has
-  /// no means to tell; `Capabilities::settle_after` decides. Failure: `kUpstreamFailed`,
-  /// `kUpstreamTimeout`: not known yet, try again later.
-  virtual base::Awaitable<base::Result<bool>> revoke(std::string_view /*data*/,
-                                                     base::TimerWheel& /*timers*/) {
-    return base::Awaitable<base::Result<bool>>::ready(false);
+  /// Success: what it came to. `kDormant` holds for a state that was read during the call. Failure:
+  /// `kUpstreamFailed`, `kUpstreamTimeout`: not known yet, try again later.
+  virtual base::Awaitable<base::Result<Revocation>> revoke(std::string_view /*data*/,
+                                                           base::TimerWheel& /*timers*/) {
+    return base::Awaitable<base::Result<Revocation>>::ready(Revocation::kUnknown);
   }
 
   /// Sets the mark that the store itself keeps for `key` to `to` (none: forgets it), after an

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/log.h"
@@ -11,6 +12,9 @@
 namespace fenceline::proxy {
 namespace {
 
+using backends::Bearing;
+using backends::Revocation;
+using backends::StagedWrite;
 using base::Awaitable;
 using base::ErrorKind;
 using base::pass_on;
@@ -40,19 +44,24 @@ void log_settled(const UnsettledIntent& older, std::string_view how) {
 
 }  // namespace
 
-Awaitable<Result<void>> OlderWrites::settle(const base::FenceKey& key, base::Token token,
-                                            base::TimerWheel& timers) {
+Awaitable<Result<bool>> OlderWrites::settle(const base::FenceKey& key, base::Token token,
+                                            const StagedWrite* write, base::TimerWheel& timers) {
+  // The record first, the state of the resources second: the other way round an older write could
+  // land and come off the record in between (model d3, SNAP_LATE).
   auto unsettled = intents_.unsettled_below(key, token);
+  bool replaces = false;
   for (UnsettledIntent& older : unsettled) {
-    auto settled = co_await settle_one(std::move(older), timers);
+    auto settled = co_await settle_one(std::move(older), write, timers);
     if (!settled) {
       co_return settled;
     }
+    replaces = replaces || *settled;
   }
-  co_return Result<void>();
+  co_return replaces;
 }
 
-Awaitable<Result<void>> OlderWrites::settle_one(UnsettledIntent older, base::TimerWheel& timers) {
+Awaitable<Result<bool>> OlderWrites::settle_one(UnsettledIntent older, const StagedWrite* write,
+                                                base::TimerWheel& timers) {
   const Route* const route = routes_.named(older.intent.route);
   if (route == nullptr) {
     co_return still_unsettled(
@@ -60,31 +69,51 @@ Awaitable<Result<void>> OlderWrites::settle_one(UnsettledIntent older, base::Tim
         "That route is no longer configured, so nobody can ask: bring it back, "
         "or have an operator settle the key (fenceline fences settle).");
   }
+  const Bearing bearing = write == nullptr ? Bearing::kNone : write->bearing_on(older.intent.data);
+  if (bearing == Bearing::kReplaces) {
+    co_return true;
+  }
+  if (bearing == Bearing::kRevives) {
+    co_return settle_by_rule(older, *route, true);
+  }
   auto revoked = co_await route->backend->revoke(older.intent.data, timers);
   if (!revoked) {
     co_return still_unsettled(older, revoked.error().detail);
   }
-  if (*revoked) {
+  if (*revoked == Revocation::kUnknown) {
+    co_return settle_by_rule(older, *route, false);
+  }
+  if (*revoked == Revocation::kRevoked) {
     log_settled(older, "the older write was revoked: it takes no effect any more");
     intents_.settle(older.intent);
-    co_return Result<void>();
+  } else {
+    // Harmless as it is; so whether its window is over only matters for the record.
+    settle_by_rule(older, *route, false);
   }
-  const auto window = route->backend->capabilities().settle_after;
+  co_return false;
+}
+
+Result<bool> OlderWrites::settle_by_rule(const UnsettledIntent& older, const Route& route,
+                                         bool revived) {
+  const std::string_view why =
+      revived ? "This write could bring the state back that the older one waits for. " : "";
+  const auto window = route.backend->capabilities().settle_after;
   if (!window) {
-    co_return still_unsettled(older,
-                              "Only an operator can tell (settle: manual): look at the upstream, "
-                              "then settle the key (fenceline fences settle).");
+    return still_unsettled(
+        older, fmt::format("{}Only an operator can tell (settle: manual): look at the upstream, "
+                           "then settle the key (fenceline fences settle).",
+                           why));
   }
   const auto waited = std::chrono::duration_cast<base::Milliseconds>(clock_.now() - older.since);
   if (const auto left = left_of(*window, waited); left.count() > 0) {
     auto refusal =
-        still_unsettled(older, fmt::format("It counts as settled in {} s.", left.count()));
+        still_unsettled(older, fmt::format("{}It counts as settled in {} s.", why, left.count()));
     refusal.value().retry_after_s = static_cast<std::uint32_t>(left.count());
-    co_return refusal;
+    return refusal;
   }
   log_settled(older, "the settle window of the older write is over");
   intents_.settle(older.intent);
-  co_return Result<void>();
+  return false;
 }
 
 }  // namespace fenceline::proxy

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "backends/backend.h"
 #include "base/async.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -25,15 +26,21 @@ class OlderWrites {
   /// Settles the writes on `key` that have an unknown outcome and a lower token than `token`.
   /// Precondition: the caller holds a permit for `token`, so no older write begins meanwhile. Every
   /// request does this, not only the one that raised the mark.
-  /// Does: for each, asks the backend of its route to revoke it; where that has no means, its
-  /// settle rule decides. Success: none is left. Failure: `kDraining`, with the time to wait where
-  /// it is known.
-  base::Awaitable<base::Result<void>> settle(const base::FenceKey& key, base::Token token,
+  /// Does: for each, asks the backend of its route to revoke it, unless `write` (null for a read)
+  /// replaces it; where there is no means, or `write` would revive it, its settle rule decides.
+  /// Success: false: none of them can take effect any more. True: none can once `write` has
+  /// succeeded; where it was refused instead, the caller settles again, without it, before anybody
+  /// hears of that. Failure: `kDraining`, with the time to wait where it is known.
+  base::Awaitable<base::Result<bool>> settle(const base::FenceKey& key, base::Token token,
+                                             const backends::StagedWrite* write,
                                              base::TimerWheel& timers);
 
  private:
-  base::Awaitable<base::Result<void>> settle_one(fencing::UnsettledIntent older,
+  base::Awaitable<base::Result<bool>> settle_one(fencing::UnsettledIntent older,
+                                                 const backends::StagedWrite* write,
                                                  base::TimerWheel& timers);
+  base::Result<bool> settle_by_rule(const fencing::UnsettledIntent& older, const Route& route,
+                                    bool revived);
 
   fencing::Intents& intents_;
   const RouteTable& routes_;

@@ -11,6 +11,7 @@
 namespace fenceline::proxy {
 namespace {
 
+using backends::StagedWrite;
 using base::Awaitable;
 using base::pass_on;
 using base::Reply;
@@ -27,6 +28,11 @@ Result<void> move_into(T& into, Result<T> from) {
   }
   into = std::move(*from);
   return {};
+}
+
+// Certain not to have been applied.
+bool is_refusal(const Result<Reply>& outcome) {
+  return outcome ? outcome->status / 100 != 2 : outcome.error().applied == base::Applied::kNo;
 }
 
 }  // namespace
@@ -69,13 +75,20 @@ Awaitable<Result<Reply>> Pipeline::write(Exchange& exchange) {
     co_return pass_on(recorded.error());
   }
   // 3 ENTER
-  auto entered = co_await enter(exchange, tickets, permits);
+  auto entered = co_await enter(exchange, tickets, staged->get(), permits);
   if (!entered) {
     leave(permits, on_record, Settlement::kNotApplied);
     co_return pass_on(entered.error());
   }
   // 4 COMMIT and 5 DURABLE. If this coroutine is destroyed in here, the permits settle as in doubt.
   auto outcome = co_await (*staged)->commit();
+  if (*entered && is_refusal(outcome)) {
+    // It was to replace an older write of unknown outcome, and did not.
+    auto settled = co_await settle_older(exchange, nullptr, {});
+    if (!settled) {
+      outcome = pass_on(settled.error());
+    }
+  }
   // 6 LEAVE, then 7 ANSWER
   leave(permits, on_record, settlement_of(outcome));
   learn(exchange, outcome);
@@ -96,7 +109,7 @@ Awaitable<Result<Reply>> Pipeline::fenced_read(Exchange& exchange) {
     co_return pass_on(admitted.error());
   }
   Permits permits;
-  auto entered = co_await enter(exchange, tickets, permits);
+  auto entered = co_await enter(exchange, tickets, nullptr, permits);
   if (!entered) {
     fencing::settle(permits, Settlement::kNotApplied);
     co_return pass_on(entered.error());
@@ -161,30 +174,39 @@ Awaitable<Result<void>> Pipeline::wait_for_record(Exchange& exchange, fencing::I
   co_return move_into(into, std::move(recorded));
 }
 
-Awaitable<Result<void>> Pipeline::enter(Exchange& exchange, Tickets& tickets, Permits& permits) {
+Awaitable<Result<bool>> Pipeline::enter(Exchange& exchange, Tickets& tickets,
+                                        const StagedWrite* write, Permits& permits) {
   auto known = fencing::try_enter(parts_.gate, tickets, permits);
   if (known && *known && older_writes_.none()) {
-    return Awaitable<Result<void>>::ready({});
+    return Awaitable<Result<bool>>::ready(false);
   }
-  return known ? settle_older(exchange, std::move(*known))
-               : wait_to_enter(exchange, tickets, permits);
+  return known ? settle_older(exchange, write, std::move(*known))
+               : wait_to_enter(exchange, tickets, write, permits);
 }
 
-Awaitable<Result<void>> Pipeline::wait_to_enter(Exchange& exchange, Tickets& tickets,
-                                                Permits& permits) {
+Awaitable<Result<bool>> Pipeline::wait_to_enter(Exchange& exchange, Tickets& tickets,
+                                                const StagedWrite* write, Permits& permits) {
   const base::MonotonicTime began = parts_.clock.now();
   auto waited =
       co_await fencing::enter(parts_.gate, tickets, exchange.request.timers, exchange.route->drain);
   exchange.route->metrics.waited(std::chrono::duration<double>(parts_.clock.now() - began).count());
   auto inside = move_into(permits, std::move(waited));
-  co_return co_await settle_older(exchange, std::move(inside));
+  co_return co_await settle_older(exchange, write, std::move(inside));
 }
 
-Awaitable<Result<void>> Pipeline::settle_older(Exchange& exchange, Result<void> inside) {
-  if (inside && exchange.claims()) {
-    inside = co_await older_writes_.settle(*exchange.key, exchange.token, exchange.request.timers);
+Awaitable<Result<bool>> Pipeline::settle_older(Exchange& exchange, const StagedWrite* write,
+                                               Result<void> inside) {
+  Result<bool> settled = false;
+  if (!inside) {
+    settled = pass_on(inside.error());
+  } else if (exchange.claims()) {
+    settled = co_await older_writes_.settle(*exchange.key, exchange.token, write,
+                                            exchange.request.timers);
   }
-  co_return enforced(exchange, std::move(inside));
+  if (!settled && waved_through(exchange, settled.error())) {
+    co_return false;
+  }
+  co_return settled;
 }
 
 void Pipeline::leave(Permits& permits, RunningIntent& on_record, Settlement outcome) {

@@ -51,9 +51,13 @@ class Pipeline final : public Handler {
                                                     fencing::Claim claim);
   base::Result<void> after_admission(const Exchange& exchange, const fencing::Tickets& tickets,
                                      base::Result<void> admitted);
-  base::Awaitable<base::Result<void>> enter(Exchange& exchange, fencing::Tickets& tickets,
+  /// Enters, and settles what older tokens have left; `write` is null for a read. Success: as
+  /// `OlderWrites::settle`.
+  base::Awaitable<base::Result<bool>> enter(Exchange& exchange, fencing::Tickets& tickets,
+                                            const backends::StagedWrite* write,
                                             fencing::Permits& permits);
-  base::Awaitable<base::Result<void>> wait_to_enter(Exchange& exchange, fencing::Tickets& tickets,
+  base::Awaitable<base::Result<bool>> wait_to_enter(Exchange& exchange, fencing::Tickets& tickets,
+                                                    const backends::StagedWrite* write,
                                                     fencing::Permits& permits);
   /// Fills `into` if the write has to be on record before its commit.
   base::Awaitable<base::Result<void>> put_on_record(Exchange& exchange,
@@ -61,7 +65,9 @@ class Pipeline final : public Handler {
                                                     fencing::RunningIntent& into);
   base::Awaitable<base::Result<void>> wait_for_record(Exchange& exchange, fencing::Intent intent,
                                                       bool shared, fencing::RunningIntent& into);
-  base::Awaitable<base::Result<void>> settle_older(Exchange& exchange, base::Result<void> inside);
+  base::Awaitable<base::Result<bool>> settle_older(Exchange& exchange,
+                                                   const backends::StagedWrite* write,
+                                                   base::Result<void> inside);
   static void leave(fencing::Permits& permits, fencing::RunningIntent& on_record,
                     fencing::Settlement outcome);
   /// Takes a mark in that a store which keeps marks itself has shown us.

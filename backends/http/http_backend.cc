@@ -108,7 +108,7 @@ class HttpBackend final : public Backend {
     return read_upstream(upstream_, request);
   }
 
-  Awaitable<Result<bool>> revoke(std::string_view data, base::TimerWheel& timers) override {
+  Awaitable<Result<Revocation>> revoke(std::string_view data, base::TimerWheel& timers) override {
     return revoke_write(upstream_, std::string(data), timers);
   }
 

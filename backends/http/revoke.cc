@@ -17,27 +17,28 @@ using base::Result;
 
 constexpr int kMultiStatus = 207;
 
-Awaitable<Result<bool>> revoke_move(SharedUpstream upstream, base::TimerWheel& timers,
-                                    std::string target, bool proven) {
+Awaitable<Result<Revocation>> revoke_move(SharedUpstream upstream, base::TimerWheel& timers,
+                                          std::string target, bool proven) {
   base::FieldLines fields = own_request_fields(upstream->options);
   auto deleted =
       co_await delete_temporary(std::move(upstream), timers, std::move(target), std::move(fields));
   if (!deleted) {
     co_return base::pass_on(deleted.error());
   }
-  co_return proven;
+  co_return proven ? Revocation::kRevoked : Revocation::kUnknown;
 }
 
-Awaitable<Result<bool>> revoke_condition(SharedUpstream upstream, base::TimerWheel& timers,
-                                         IntentTarget intent) {
+Awaitable<Result<Revocation>> revoke_condition(SharedUpstream upstream, base::TimerWheel& timers,
+                                               IntentTarget intent) {
   auto sealed = co_await seal(std::move(upstream), timers, std::move(intent.target));
   if (!sealed) {
     co_return base::pass_on(sealed.error());
   }
   // On what is absent an If-Match fails for ever: a tag never comes back. An If-None-Match: * that
   // is still on its way would succeed.
-  co_return *sealed == Sealed::kYes ||
-      (*sealed == Sealed::kAbsent && intent.kind == IntentTarget::Kind::kChange);
+  const bool revoked = *sealed == Sealed::kYes ||
+                       (*sealed == Sealed::kAbsent && intent.kind == IntentTarget::Kind::kChange);
+  co_return revoked ? Revocation::kRevoked : Revocation::kUnknown;
 }
 
 }  // namespace
@@ -60,16 +61,16 @@ Awaitable<Result<bool>> delete_temporary(SharedUpstream upstream, base::TimerWhe
   co_return true;
 }
 
-Awaitable<Result<bool>> revoke_write(SharedUpstream upstream, std::string data,
-                                     base::TimerWheel& timers) {
+Awaitable<Result<Revocation>> revoke_write(SharedUpstream upstream, std::string data,
+                                           base::TimerWheel& timers) {
   auto intent = decode_intent(data);
   // What was written to another upstream cannot be revoked at this one.
   if (!intent || intent->origin != upstream->origin) {
-    return Awaitable<Result<bool>>::ready(false);
+    return Awaitable<Result<Revocation>>::ready(Revocation::kUnknown);
   }
   const auto standing = upstream->watch->standing();
   if (standing == nullptr) {
-    return Awaitable<Result<bool>>::ready(
+    return Awaitable<Result<Revocation>>::ready(
         base::fail(base::ErrorKind::kUpstreamFailed,
                    "an older write cannot be revoked yet: the upstream is being probed"));
   }
@@ -78,7 +79,7 @@ Awaitable<Result<bool>> revoke_write(SharedUpstream upstream, std::string data,
                        standing->move_proven);
   }
   if (!standing->conditional_proven) {
-    return Awaitable<Result<bool>>::ready(false);
+    return Awaitable<Result<Revocation>>::ready(Revocation::kUnknown);
   }
   return revoke_condition(std::move(upstream), timers, *std::move(intent));
 }

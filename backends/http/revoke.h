@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "backends/backend.h"
 #include "backends/http/upstream.h"
 #include "base/error.h"
 #include "base/timer_wheel.h"
@@ -13,8 +14,8 @@ namespace fenceline::backends::http {
 /// about: writes the same bytes again under `If-Match`, which gives them a new entity tag (model
 /// d3). Anything else, and whatever the upstream was not shown to hold to, is left to the settle
 /// rule.
-base::Awaitable<base::Result<bool>> revoke_write(SharedUpstream upstream, std::string data,
-                                                 base::TimerWheel& timers);
+base::Awaitable<base::Result<Revocation>> revoke_write(SharedUpstream upstream, std::string data,
+                                                       base::TimerWheel& timers);
 
 /// Deletes a temporary resource.
 /// Success: true if it was there, false if it was not. Failure: as `ask`, and `kUpstreamFailed` for

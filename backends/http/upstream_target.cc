@@ -43,10 +43,11 @@ std::string bracketed(const std::string& host) {
   return host.find(':') == std::string::npos ? host : "[" + host + "]";
 }
 
-constexpr std::array<std::pair<IntentTarget::Kind, std::string_view>, 3> kKinds = {{
+constexpr std::array<std::pair<IntentTarget::Kind, std::string_view>, 4> kKinds = {{
     {IntentTarget::Kind::kTemporary, "move"},
     {IntentTarget::Kind::kChange, "change"},
     {IntentTarget::Kind::kCreation, "create"},
+    {IntentTarget::Kind::kReturning, "if-match"},
 }};
 
 }  // namespace
@@ -110,8 +111,13 @@ bool is_reserved_name(std::string_view name) {
 }
 
 std::string encode_intent(const IntentTarget& intent) {
-  return fmt::format("{} {} {}", kKinds.at(static_cast<std::size_t>(intent.kind)).second,
-                     intent.origin, intent.target);
+  std::string data =
+      fmt::format("{} {} {}", kKinds.at(static_cast<std::size_t>(intent.kind)).second,
+                  intent.origin, intent.target);
+  if (intent.kind == IntentTarget::Kind::kReturning) {
+    data.append(" ").append(intent.etag);
+  }
+  return data;
 }
 
 std::optional<IntentTarget> decode_intent(std::string_view data) {
@@ -121,11 +127,21 @@ std::optional<IntentTarget> decode_intent(std::string_view data) {
     return std::nullopt;
   }
   for (const auto& [kind, word] : kKinds) {
-    if (data.substr(0, first) == word) {
-      return IntentTarget{.kind = kind,
-                          .origin = std::string(data.substr(first + 1, second - first - 1)),
-                          .target = std::string(data.substr(second + 1))};
+    if (data.substr(0, first) != word) {
+      continue;
     }
+    IntentTarget intent{.kind = kind,
+                        .origin = std::string(data.substr(first + 1, second - first - 1)),
+                        .target = std::string(data.substr(second + 1))};
+    if (kind == IntentTarget::Kind::kReturning) {
+      const std::size_t third = intent.target.find(' ');
+      if (third == std::string::npos) {
+        return std::nullopt;
+      }
+      intent.etag = intent.target.substr(third + 1);
+      intent.target.resize(third);
+    }
+    return intent;
   }
   return std::nullopt;
 }

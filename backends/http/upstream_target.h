@@ -47,10 +47,12 @@ struct IntentTarget {
     kTemporary,  ///< `target` is a temporary resource that a MOVE takes away.
     kChange,     ///< `target` is changed by a request with If-Match.
     kCreation,   ///< `target` is created by a request with If-None-Match: *.
+    kReturning,  ///< `target` is changed by a request with If-Match of `etag`, which can come back.
   };
   Kind kind = Kind::kTemporary;
   std::string origin;
   std::string target;
+  std::string etag = {};  ///< Only of `kReturning`; visible ASCII.
 };
 
 /// As text for `WriteIntent::data`.

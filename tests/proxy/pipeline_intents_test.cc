@@ -72,7 +72,7 @@ TEST_F(PipelineIntentsTest, AFinishedWriteHoldsNobodyBack) {
 
 TEST_F(PipelineIntentsTest, WhoIsNewerRevokesBeforeItCommits) {
   leave_a_write_in_doubt();
-  backend_->revokes = true;
+  backend_->revokes = backends::Revocation::kRevoked;
   EXPECT_EQ(finish("PUT", kFile, {{"Fencing-Token", "34"}}).status, 201);
   EXPECT_EQ(backend_->events, (Events{"stage acme/a.csv", "revoke there", "commit"}));
   EXPECT_FALSE(intents_.any_unsettled());
@@ -80,7 +80,7 @@ TEST_F(PipelineIntentsTest, WhoIsNewerRevokesBeforeItCommits) {
 
 TEST_F(PipelineIntentsTest, AFencedReadRevokesBeforeItReads) {
   leave_a_write_in_doubt();
-  backend_->revokes = true;
+  backend_->revokes = backends::Revocation::kRevoked;
   EXPECT_EQ(finish("GET", kFile, {{"Fencing-Token", "34"}}).status, 200);
   EXPECT_EQ(backend_->events, (Events{"revoke there", "read acme/a.csv"}));
 }
@@ -149,6 +149,57 @@ TEST_F(PipelineIntentsTest, AWriteThatWasOvertakenWhileItStagedLeavesNothingOnRe
   EXPECT_FALSE(intents_.any_unsettled());
 }
 
+TEST_F(PipelineIntentsTest, WhatIsDormantStaysOnRecordAndHoldsNobodyBack) {
+  leave_a_write_in_doubt();
+  backend_->revokes = backends::Revocation::kDormant;
+  backend_->can.settle_after = base::Milliseconds(30'000);
+  EXPECT_EQ(finish("PUT", kFile, {{"Fencing-Token", "34"}}).status, 201);
+  EXPECT_EQ(finish("GET", kFile, {{"Fencing-Token", "35"}}).status, 200);
+  EXPECT_TRUE(intents_.any_unsettled());
+  backend_->can.settle_after = base::Milliseconds(0);
+  EXPECT_EQ(finish("GET", kFile, {{"Fencing-Token", "35"}}).status, 200);
+  EXPECT_FALSE(intents_.any_unsettled()) << "its window is over";
+}
+
+TEST_F(PipelineIntentsTest, AWriteThatWouldReviveAnOlderOneWaitsForItsRule) {
+  leave_a_write_in_doubt();
+  backend_->revokes = backends::Revocation::kDormant;
+  backend_->bearing = backends::Bearing::kRevives;
+  backend_->can.settle_after = base::Milliseconds(30'000);
+  const base::Reply held = finish("PUT", kFile, {{"Fencing-Token", "34"}});
+  EXPECT_EQ(held.status, 503);
+  EXPECT_EQ(field(held, "Retry-After"), "30");
+  EXPECT_NE(text(held).find("bring the state back"), std::string::npos);
+  EXPECT_EQ(backend_->events, (Events{"stage acme/a.csv", "drop"}));
+  EXPECT_EQ(finish("GET", kFile, {{"Fencing-Token", "34"}}).status, 200)
+      << "a read revives nothing";
+  backend_->can.settle_after = base::Milliseconds(0);
+  EXPECT_EQ(finish("PUT", kFile, {{"Fencing-Token", "34"}}).status, 201);
+}
+
+TEST_F(PipelineIntentsTest, AWriteThatReplacesAnOlderOneNeedNotRevokeIt) {
+  leave_a_write_in_doubt();
+  backend_->bearing = backends::Bearing::kReplaces;
+  EXPECT_EQ(finish("PUT", kFile, {{"Fencing-Token", "34"}}).status, 201);
+  EXPECT_EQ(backend_->events, (Events{"stage acme/a.csv", "commit"}));
+  EXPECT_EQ(finish("GET", kFile, {{"Fencing-Token", "34"}}).status, 503)
+      << "a read replaces nothing";
+}
+
+TEST_F(PipelineIntentsTest, ARefusalOfAReplacingWriteIsToldWhenTheOlderOneIsHarmless) {
+  leave_a_write_in_doubt();
+  backend_->bearing = backends::Bearing::kReplaces;
+  backend_->commit_fails_with =
+      base::Error{base::ErrorKind::kPreconditionFailed, "it exists", base::Applied::kNo, {}};
+  const base::Reply refused = finish("PUT", kFile, {{"Fencing-Token", "34"}});
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_NE(text(refused).find("problem:draining"), std::string::npos);
+  EXPECT_NE(text(refused).find(R"("applied":"no")"), std::string::npos);
+  EXPECT_EQ(backend_->events, (Events{"stage acme/a.csv", "commit", "revoke there"}));
+  backend_->revokes = backends::Revocation::kDormant;
+  EXPECT_EQ(finish("PUT", kFile, {{"Fencing-Token", "34"}}).status, 412) << "as it is";
+}
+
 // Whoever passes the last check before the newer token is announced is on record by then, so that
 // the newer one finds it even where this process does not live on.
 TEST_F(PipelineIntentsTest, TheFenceIsCheckedAfterTheRecord) {
@@ -179,7 +230,7 @@ TEST_F(PipelineIntentsTest, WhatEndsInDoubtWhileTheNewerWriteWaitsIsRevokedToo) 
   settle();
   EXPECT_FALSE(newer->reply.has_value()) << "the older commit is inside";
   backend_->events.clear();
-  backend_->revokes = true;
+  backend_->revokes = backends::Revocation::kRevoked;
   backend_->commit_fails_with =
       base::Error{base::ErrorKind::kUpstreamTimeout, "no answer", base::Applied::kUnknown, {}};
   ASSERT_TRUE(backend_->release_commit());

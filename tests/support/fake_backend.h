@@ -19,8 +19,10 @@ class FakeBackend final : public backends::Backend {
   std::optional<base::Error> commit_fails_with;
   bool holds_commits = false;                   ///< They wait for `release_commit`.
   std::optional<backends::WriteIntent> intent;  ///< Of every write.
-  base::Result<bool> revokes = false;           ///< What `revoke` answers.
-  base::Result<void> resets;                    ///< What `reset_mark` answers.
+  /// What `revoke` answers.
+  base::Result<backends::Revocation> revokes = backends::Revocation::kUnknown;
+  backends::Bearing bearing = backends::Bearing::kNone;  ///< Of every write on every older one.
+  base::Result<void> resets;                             ///< What `reset_mark` answers.
   backends::Capabilities can{backends::Guarantee::kStrict, ""};
 
   /// Lets the commit that is held end. False if none is.
@@ -34,9 +36,10 @@ class FakeBackend final : public backends::Backend {
 
   [[nodiscard]] backends::Capabilities capabilities() const override { return can; }
 
-  base::Awaitable<base::Result<bool>> revoke(std::string_view data, base::TimerWheel&) override {
+  base::Awaitable<base::Result<backends::Revocation>> revoke(std::string_view data,
+                                                             base::TimerWheel&) override {
     events.push_back("revoke " + std::string(data));
-    return base::Awaitable<base::Result<bool>>::ready(revokes);
+    return base::Awaitable<base::Result<backends::Revocation>>::ready(revokes);
   }
 
   base::Awaitable<base::Result<void>> reset_mark(std::string key, base::Token to) override {
@@ -103,6 +106,10 @@ class FakeBackend final : public backends::Backend {
 
     [[nodiscard]] std::optional<backends::WriteIntent> intent() const override {
       return backend_.intent;
+    }
+
+    [[nodiscard]] backends::Bearing bearing_on(std::string_view) const override {
+      return backend_.bearing;
     }
 
     base::Awaitable<base::Result<base::Reply>> commit() override {

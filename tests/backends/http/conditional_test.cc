@@ -12,6 +12,7 @@ namespace fenceline::testing {
 namespace {
 
 using backends::Guarantee;
+using backends::Revocation;
 using backends::http::CommitMode;
 using base::Applied;
 
@@ -145,7 +146,7 @@ TEST_F(HttpConditional, ASealMakesALateWriteHarmless) {
   EXPECT_EQ(unknown.error_name(), "upstream-timeout");
   EXPECT_EQ(unknown.error->applied, Applied::kUnknown);
 
-  EXPECT_TRUE(proxy.revoke(old.intent()->data).value());
+  EXPECT_EQ(proxy.revoke(old.intent()->data).value(), Revocation::kRevoked);
   EXPECT_EQ(upstream.content("/a"), "one");
   EXPECT_EQ(proxy.get("a").field("Content-Type"), "text/x") << "the seal keeps what describes it";
   late.set_value();
@@ -157,7 +158,7 @@ TEST_F(HttpConditional, ASealMakesALateWriteHarmless) {
 TEST_F(HttpConditional, SealsOfLargeResourcesAreStreamed) {
   driver.put("a", kLarge);
   const HttpStaged old = driver.stage("PUT", "a", "zombie", {}, 33);
-  EXPECT_TRUE(driver.revoke(old.intent()->data).value());
+  EXPECT_EQ(driver.revoke(old.intent()->data).value(), Revocation::kRevoked);
   EXPECT_TRUE(upstream.content("/a") == kLarge);
 }
 
@@ -167,11 +168,12 @@ TEST_F(HttpConditional, WhatIsAbsentIsSafeFromIfMatchButNotFromACreation) {
   const HttpStaged removal = driver.stage("DELETE", "a", {}, {}, 33);
   const HttpStaged creation = driver.stage("PUT", "b", "one", {}, 33);
   driver.remove("a");
-  EXPECT_TRUE(driver.revoke(change.intent()->data).value());
-  EXPECT_TRUE(driver.revoke(removal.intent()->data).value());
-  EXPECT_FALSE(driver.revoke(creation.intent()->data).value()) << "the settle rule decides";
+  EXPECT_EQ(driver.revoke(change.intent()->data).value(), Revocation::kRevoked);
+  EXPECT_EQ(driver.revoke(removal.intent()->data).value(), Revocation::kRevoked);
+  EXPECT_EQ(driver.revoke(creation.intent()->data).value(), Revocation::kUnknown)
+      << "the settle rule decides";
   driver.put("b", "other");
-  EXPECT_TRUE(driver.revoke(creation.intent()->data).value());
+  EXPECT_EQ(driver.revoke(creation.intent()->data).value(), Revocation::kRevoked);
   EXPECT_EQ(upstream.content("/b"), "other");
 }
 
@@ -185,7 +187,7 @@ TEST_F(HttpConditional, ASealThatRacesStartsAgain) {
     }
     return std::nullopt;
   });
-  EXPECT_TRUE(driver.revoke(old.intent()->data).value());
+  EXPECT_EQ(driver.revoke(old.intent()->data).value(), Revocation::kRevoked);
   EXPECT_EQ(upstream.content("/a"), "changed 2");
 }
 

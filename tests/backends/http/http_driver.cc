@@ -198,7 +198,7 @@ Answer HttpDriver::read(HttpRequest& request, base::BodySource* body) {
   return whole(core_.run(backend_->read(resource)));
 }
 
-Result<bool> HttpDriver::revoke(const std::string& data) {
+Result<backends::Revocation> HttpDriver::revoke(const std::string& data) {
   return core_.run(backend_->revoke(data, core_.timers()));
 }
 

@@ -147,7 +147,7 @@ class HttpDriver {
   Answer remove(const std::string& name, Fields fields = {});
   Answer get(const std::string& name, Fields fields = {}, const std::string& query = {});
   Answer read(HttpRequest& request, base::BodySource* body = nullptr);
-  base::Result<bool> revoke(const std::string& data);
+  base::Result<backends::Revocation> revoke(const std::string& data);
 
   /// Reads an answer to its end.
   Answer whole(base::Result<base::Reply> reply);

@@ -12,6 +12,7 @@ namespace fenceline::testing {
 namespace {
 
 using backends::Guarantee;
+using backends::Revocation;
 using backends::http::CommitMode;
 using base::Applied;
 
@@ -82,26 +83,27 @@ TEST_F(HttpMove, ARevokedWriteIsStaleAndChangesNothing) {
   HttpStaged zombie = driver.stage("PUT", "a", "zombie", {}, 33);
   const std::string intent = zombie.intent()->data;
   HttpDriver newer(only_puts(nginx.port(), CommitMode::kMove));
-  EXPECT_TRUE(newer.revoke(intent).value());
+  EXPECT_EQ(newer.revoke(intent).value(), Revocation::kRevoked);
   EXPECT_EQ(newer.put("a", "new", {}, 34).status / 100, 2);
   const Answer refused = zombie.commit();
   EXPECT_EQ(refused.error_name(), "stale-token");
   EXPECT_EQ(refused.error->applied, Applied::kNo);
   EXPECT_EQ(nginx.content("a"), "new");
-  EXPECT_TRUE(newer.revoke(intent).value()) << "again and again";
+  EXPECT_EQ(newer.revoke(intent).value(), Revocation::kRevoked) << "again and again";
 }
 
 TEST_F(HttpMove, RevokingAWriteThatHasTakenEffectChangesNothing) {
   HttpStaged done = driver.stage("PUT", "a", "one");
   const std::string intent = done.intent()->data;
   EXPECT_EQ(done.commit().status / 100, 2);
-  EXPECT_TRUE(driver.revoke(intent).value());
+  EXPECT_EQ(driver.revoke(intent).value(), Revocation::kRevoked);
   EXPECT_EQ(nginx.content("a"), "one");
 }
 
 TEST_F(HttpMove, AnIntentOfAnotherUpstreamIsLeftToTheSettleRule) {
-  EXPECT_FALSE(driver.revoke("move http://elsewhere:80 /.fenceline-x-1").value());
-  EXPECT_FALSE(driver.revoke("").value());
+  EXPECT_EQ(driver.revoke("move http://elsewhere:80 /.fenceline-x-1").value(),
+            Revocation::kUnknown);
+  EXPECT_EQ(driver.revoke("").value(), Revocation::kUnknown);
 }
 
 TEST_F(HttpMove, WhileTheUpstreamIsAwayNothingIsRevoked) {
@@ -115,7 +117,7 @@ TEST_F(HttpMove, WhileTheUpstreamIsAwayNothingIsRevoked) {
   EXPECT_EQ(refused.error_name(), "upstream-failed");
   EXPECT_EQ(refused.error->applied, Applied::kNo) << "nobody listens, so nothing was sent";
   nginx.start();
-  EXPECT_TRUE(driver.revoke(intent).value());
+  EXPECT_EQ(driver.revoke(intent).value(), Revocation::kRevoked);
 }
 
 TEST_F(HttpMove, TheClientsConditionsCount) {
@@ -169,7 +171,7 @@ TEST_F(HttpMove, ACommitThatRacesItsRevocation) {
     driver.put("a", old);
     HttpStaged write = driver.stage("PUT", "a", fresh);
     const std::string intent = write.intent()->data;
-    std::thread revoker([&] { EXPECT_TRUE(newer.revoke(intent).value()); });
+    std::thread revoker([&] { EXPECT_EQ(newer.revoke(intent).value(), Revocation::kRevoked); });
     const Answer answer = write.commit();
     revoker.join();
     if (answer.status / 100 == 2) {
@@ -205,7 +207,8 @@ TEST(HttpApache, NamedMoveIsBoundedAndNeverTrusted) {
   EXPECT_NE(capabilities.assumption.find("not proven"), std::string::npos);
   const HttpStaged staged = driver.stage("PUT", "a", "one");
   ASSERT_TRUE(staged.staged()) << staged.error().detail;
-  EXPECT_FALSE(driver.revoke(staged.intent()->data).value()) << "the settle rule decides";
+  EXPECT_EQ(driver.revoke(staged.intent()->data).value(), Revocation::kUnknown)
+      << "the settle rule decides";
 }
 
 TEST(HttpAuto, TakesMoveOnNginxAndPlainForTheRest) {

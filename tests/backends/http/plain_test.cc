@@ -10,6 +10,7 @@
 namespace fenceline::testing {
 namespace {
 
+using backends::Revocation;
 using backends::http::CommitMode;
 using base::Applied;
 using base::Milliseconds;
@@ -100,7 +101,7 @@ TEST_F(HttpPlain, ItsIntentIsSharedAndCannotBeRevoked) {
   ASSERT_TRUE(staged.intent());
   EXPECT_EQ(staged.intent()->data, "");
   EXPECT_TRUE(staged.intent()->shared);
-  EXPECT_FALSE(driver.revoke("").value());
+  EXPECT_EQ(driver.revoke("").value(), Revocation::kUnknown);
   EXPECT_EQ(driver.backend().capabilities().guarantee, backends::Guarantee::kBounded);
 }
 

@@ -12,6 +12,7 @@
 namespace fenceline::testing {
 namespace {
 
+using backends::Revocation;
 using backends::http::CommitMode;
 using base::Applied;
 
@@ -33,7 +34,7 @@ TEST(HttpSeal, AWriteThatLandsAfterItWasRevokedChangesNothing) {
     return std::nullopt;
   });
   EXPECT_EQ(old.commit().error->applied, Applied::kUnknown);
-  EXPECT_TRUE(driver.revoke(old.intent()->data).value());
+  EXPECT_EQ(driver.revoke(old.intent()->data).value(), Revocation::kRevoked);
 
   const std::size_t before = upstream.decided();
   late.set_value();

@@ -81,8 +81,21 @@ TEST(UpstreamTarget, IntentsComeBackAsTheyWere) {
   }
 }
 
+TEST(UpstreamTarget, AnIntentKeepsATagThatCanComeBack) {
+  const IntentTarget intent{.kind = IntentTarget::Kind::kReturning,
+                            .origin = "http://h:1",
+                            .target = "/a?b",
+                            .etag = "\"d41d8\""};
+  const auto back = decode_intent(encode_intent(intent));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->kind, intent.kind);
+  EXPECT_EQ(back->target, "/a?b");
+  EXPECT_EQ(back->etag, intent.etag);
+}
+
 TEST(UpstreamTarget, OtherTextIsNoIntent) {
-  for (const char* text : {"", "move", "move http://h:1", "rename http://h:1 /a", " ", "  "}) {
+  for (const char* text : {"", "move", "move http://h:1", "rename http://h:1 /a", " ", "  ",
+                           "if-match http://h:1 /a"}) {
     EXPECT_FALSE(decode_intent(text)) << text;
   }
 }
