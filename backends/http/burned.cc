@@ -6,7 +6,7 @@
 namespace fenceline::backends::http {
 namespace {
 
-constexpr std::size_t kMaxTagBytes = 256;
+constexpr std::size_t kMaxTagBytes = 128;
 
 bool is_burned_state(const IntentTarget& intent) {
   return intent.kind == IntentTarget::Kind::kCreation ||
@@ -51,6 +51,20 @@ Bearing bearing_on(const IntentTarget& older, std::string_view origin, std::stri
 
 Bearing bearing_of_any_write(const IntentTarget& older, std::string_view origin) {
   return is_burned_state(older) && older.origin == origin ? Bearing::kRevives : Bearing::kNone;
+}
+
+Bearing bearing_of_plain(std::string_view data, std::string_view origin, std::string_view method,
+                         std::string_view target) {
+  const auto older = decode_intent(data);
+  if (!older) {
+    return Bearing::kNone;
+  }
+  if (method != "PUT" && method != "DELETE") {
+    return bearing_of_any_write(*older, origin);
+  }
+  const Bearing bearing =
+      bearing_on(*older, origin, target, {.exists = method == "PUT", .etag = std::nullopt});
+  return bearing == Bearing::kReplaces ? Bearing::kNone : bearing;
 }
 
 Revocation dormancy_of(const IntentTarget& older, const Seen& now) {

@@ -24,9 +24,9 @@ struct After {
   std::optional<std::string> etag = {};
 };
 
-/// How a conditional write bears on what `older` is about (`StagedWrite::bearing_on`).
-/// `origin` and `target`: of the write, as in its own intent. Only for a write that is sent under a
-/// condition on the state it was staged for, which is durable in its intent.
+/// How a write bears on what `older` is about (`StagedWrite::bearing_on`).
+/// `origin` and `target`: of the write, as in an intent. `kReplaces` is right only while the
+/// upstream is known to keep to conditions: else answer `kNone` in its place.
 /// Where `after.etag` is nothing, a write on a resource with a burned tag revives it: nobody can
 /// tell whether that tag comes back, and to see it afterwards is too late, because the newer token
 /// may have been acknowledged before. Pure.
@@ -37,12 +37,16 @@ Bearing bearing_on(const IntentTarget& older, std::string_view origin, std::stri
 /// every burned state back. Pure.
 Bearing bearing_of_any_write(const IntentTarget& older, std::string_view origin);
 
+/// `bearing_on` of a write that is sent without a condition. Pure.
+Bearing bearing_of_plain(std::string_view data, std::string_view origin, std::string_view method,
+                         std::string_view target);
+
 /// What `older`, a `kCreation` or `kReturning`, can do now that the resource was seen as `now`,
 /// which was read after the intent was taken from the record. Weak tags count as burned: they may
 /// become strong without a write. Pure.
 Revocation dormancy_of(const IntentTarget& older, const Seen& now);
 
-/// True if a tag can be kept in an intent: strong, visible ASCII, at most 256 bytes. Pure.
+/// True if a tag can be kept in an intent: strong, visible ASCII, at most 128 bytes. Pure.
 bool can_be_burned(std::string_view etag);
 
 }  // namespace fenceline::backends::http

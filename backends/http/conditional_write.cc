@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backends/http/answers.h"
+#include "backends/http/burned.h"
 #include "backends/http/errors.h"
 #include "backends/http/forwarded_fields.h"
 #include "backends/http/held_request.h"
@@ -35,6 +36,7 @@ struct Subject {
   SharedUpstream upstream;
   ResourceRequest request;
   std::string target;
+  Conditions known = Conditions::kUnproven;
 
   [[nodiscard]] bool deletes() const { return request.head.method == base::Method::kDelete; }
 
@@ -56,12 +58,14 @@ struct Subject {
     }
     if (!seen.exists) {
       fields->add("If-None-Match", "*");
-    } else if (seen.has_strong_tag()) {
+    } else if (seen.has_strong_tag() &&
+               (known != Conditions::kReturningTags || can_be_burned(seen.etag))) {
       fields->add("If-Match", seen.etag);
     } else {
-      return base::fail(base::ErrorKind::kUpstreamFailed,
-                        "the upstream gives the resource no strong ETag, so a write cannot be made "
-                        "conditional; nothing was changed; use another commit mode");
+      return base::fail(
+          base::ErrorKind::kUpstreamFailed,
+          "the upstream gives the resource no strong, short ETag, so a write cannot be "
+          "made conditional; nothing was changed; use another commit mode");
     }
     return Outgoing{
         .method = deletes() ? "DELETE" : "PUT", .target = target, .fields = std::move(*fields)};
@@ -71,24 +75,47 @@ struct Subject {
 class ConditionalWrite final : public StagedWrite {
  public:
   ConditionalWrite(Subject subject, base::Conditions conditions, Seen seen,
-                   std::unique_ptr<HeldRequest> held, bool proven)
+                   std::unique_ptr<HeldRequest> held)
       : subject_(std::move(subject)),
         conditions_(std::move(conditions)),
         seen_(std::move(seen)),
         existed_(seen_.exists),
-        held_(std::move(held)),
-        proven_(proven) {}
+        tag_(seen_.etag),
+        held_(std::move(held)) {}
 
   [[nodiscard]] std::optional<WriteIntent> intent() const override {
-    if (!proven_) {
+    if (subject_.known == Conditions::kUnproven) {
       return WriteIntent{.data = {}, .shared = true};
     }
-    const bool creates = !existed_ && !subject_.deletes();
-    const IntentTarget intent{
-        .kind = creates ? IntentTarget::Kind::kCreation : IntentTarget::Kind::kChange,
-        .origin = subject_.upstream->origin,
-        .target = subject_.target};
-    return WriteIntent{.data = encode_intent(intent), .shared = true};
+    if (!existed_ && subject_.deletes()) {
+      return std::nullopt;  // Nothing will be sent.
+    }
+    IntentTarget intent{.kind = IntentTarget::Kind::kChange,
+                        .origin = subject_.upstream->origin,
+                        .target = subject_.target,
+                        .etag = {}};
+    if (!existed_) {
+      intent.kind = IntentTarget::Kind::kCreation;
+    } else if (subject_.known == Conditions::kReturningTags) {
+      intent.kind = IntentTarget::Kind::kReturning;
+      intent.etag = tag_;
+    }
+    // What is about one state is off the record when it has ended: left there it would, after a
+    // crash, hold back who wants that state.
+    const bool shared = intent.kind == IntentTarget::Kind::kChange;
+    return WriteIntent{.data = encode_intent(intent), .shared = shared};
+  }
+
+  [[nodiscard]] Bearing bearing_on(std::string_view data) const override {
+    const auto older = decode_intent(data);
+    if (!older) {
+      return Bearing::kNone;
+    }
+    const After after{.exists = !subject_.deletes(), .etag = std::nullopt};
+    const Bearing bearing =
+        http::bearing_on(*older, subject_.upstream->origin, subject_.target, after);
+    const bool trusted = subject_.known != Conditions::kUnproven;
+    return bearing == Bearing::kReplaces && !trusted ? Bearing::kNone : bearing;
   }
 
   Awaitable<Result<Reply>> commit() override {
@@ -110,7 +137,9 @@ class ConditionalWrite final : public StagedWrite {
       if (!now) {
         co_return base::pass_on(now.error());
       }
-      if (*now == seen_) {
+      const bool may_be_back =
+          subject_.known == Conditions::kReturningTags && status == kPreconditionFailed;
+      if (*now == seen_ && !may_be_back) {
         co_return refusal;  // Not about our condition.
       }
       auto renewed = start_again(std::move(*now));
@@ -133,13 +162,16 @@ class ConditionalWrite final : public StagedWrite {
   }
 
   Result<void> start_again(Seen now) {
-    // A creation is another kind of intent than the one on record.
-    if (!held_->is_whole() || (existed_ && !now.exists && !subject_.deletes())) {
-      return tl::unexpected<base::Error>(lost_race(subject_.request.name));
-    }
     seen_ = std::move(now);
-    if (!seen_.exists && subject_.deletes()) {
-      return {};  // Nothing will be sent.
+    auto allowed = check();
+    if (!allowed) {
+      return allowed;
+    }
+    // What is on record is about the state that was there: a change is no creation, and where tags
+    // return each is about its own.
+    const bool fits = existed_ == seen_.exists && subject_.known != Conditions::kReturningTags;
+    if (!held_->is_whole() || !fits) {
+      return tl::unexpected<base::Error>(lost_race(subject_.request.name));
     }
     auto head = subject_.head_for(seen_);
     if (!head) {
@@ -153,8 +185,8 @@ class ConditionalWrite final : public StagedWrite {
   base::Conditions conditions_;
   Seen seen_;
   const bool existed_;  ///< When it was staged; what the intent says.
+  const std::string tag_;
   std::unique_ptr<HeldRequest> held_;
-  const bool proven_;
 };
 
 }  // namespace
@@ -162,7 +194,7 @@ class ConditionalWrite final : public StagedWrite {
 Awaitable<Result<std::unique_ptr<StagedWrite>>> stage_conditional(SharedUpstream upstream,
                                                                   ResourceRequest request,
                                                                   base::BodySource& body,
-                                                                  bool proven) {
+                                                                  Conditions known) {
   auto conditions = base::Conditions::parse(request.head);
   if (!conditions) {
     co_return base::pass_on(conditions.error());
@@ -170,7 +202,8 @@ Awaitable<Result<std::unique_ptr<StagedWrite>>> stage_conditional(SharedUpstream
   const Subject subject{.upstream = upstream,
                         .request = request,
                         .target = target_of(upstream->options.base_path, request.name,
-                                            request.names_directory, request.head.query)};
+                                            request.names_directory, request.head.query),
+                        .known = known};
   auto seen = co_await subject.look_at();
   if (!seen) {
     co_return base::pass_on(seen.error());
@@ -193,7 +226,7 @@ Awaitable<Result<std::unique_ptr<StagedWrite>>> stage_conditional(SharedUpstream
     co_return co_await refused_early(upstream, std::move(**early));
   }
   std::unique_ptr<StagedWrite> staged = std::make_unique<ConditionalWrite>(
-      subject, *std::move(conditions), *std::move(seen), std::move(held), proven);
+      subject, *std::move(conditions), *std::move(seen), std::move(held));
   co_return staged;
 }
 

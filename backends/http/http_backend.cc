@@ -165,7 +165,7 @@ class HttpBackend final : public Backend {
     }
     return mode == CommitMode::kMove
                ? stage_move(upstream_, request, body, token)
-               : stage_conditional(upstream_, request, body, standing.conditional_proven);
+               : stage_conditional(upstream_, request, body, standing.conditions);
   }
 
   static Awaitable<Result<Reply>> read_upstream(SharedUpstream upstream, ResourceRequest request) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backends/http/answers.h"
+#include "backends/http/burned.h"
 #include "backends/http/current_context.h"
 #include "backends/http/errors.h"
 #include "backends/http/forwarded_fields.h"
@@ -92,6 +93,10 @@ class MoveWrite final : public StagedWrite {
                               .origin = upstream_->origin,
                               .target = temporary_->target()};
     return WriteIntent{.data = encode_intent(intent), .shared = false};
+  }
+
+  [[nodiscard]] Bearing bearing_on(std::string_view data) const override {
+    return bearing_of_plain(data, upstream_->origin, "PUT", target_);
   }
 
   Awaitable<Result<Reply>> commit() override {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "backends/http/answers.h"
+#include "backends/http/burned.h"
 #include "backends/http/forwarded_fields.h"
 #include "backends/http/held_request.h"
 #include "backends/http/upstream_target.h"
@@ -30,6 +31,11 @@ class PlainWrite final : public StagedWrite {
 
   [[nodiscard]] std::optional<WriteIntent> intent() const override {
     return WriteIntent{.data = {}, .shared = true};
+  }
+
+  [[nodiscard]] Bearing bearing_on(std::string_view data) const override {
+    const Outgoing& head = request_->head();
+    return bearing_of_plain(data, upstream_->origin, head.method, head.target);
   }
 
  private:

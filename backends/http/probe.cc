@@ -38,7 +38,7 @@ Awaitable<ProbeVerdict> look_at_everything(ProbeCalls& calls, const HttpOptions&
     verdict.no_move = co_await check_move(calls);
   }
   if (may_use(options, CommitMode::kConditional)) {
-    verdict.no_conditional_put = co_await check_conditional_put(calls);
+    verdict.no_conditional_put = co_await check_conditional_put(calls, verdict.tags_return);
     if (!verdict.no_conditional_put) {
       verdict.no_conditional_delete = co_await check_conditional_delete(calls);
     }

@@ -3,8 +3,10 @@
 #include <memory>
 #include <utility>
 
+#include "backends/http/burned.h"
 #include "backends/http/errors.h"
 #include "backends/http/forwarded_fields.h"
+#include "backends/http/look.h"
 #include "backends/http/probe_calls.h"
 #include "backends/http/seal.h"
 #include "backends/http/upstream_target.h"
@@ -28,17 +30,24 @@ Awaitable<Result<Revocation>> revoke_move(SharedUpstream upstream, base::TimerWh
   co_return proven ? Revocation::kRevoked : Revocation::kUnknown;
 }
 
-Awaitable<Result<Revocation>> revoke_condition(SharedUpstream upstream, base::TimerWheel& timers,
-                                               IntentTarget intent) {
-  auto sealed = co_await seal(std::move(upstream), timers, std::move(intent.target));
+// Its tag never comes back: it is enough that it is gone.
+Awaitable<Result<Revocation>> revoke_change(SharedUpstream upstream, base::TimerWheel& timers,
+                                            std::string target) {
+  auto sealed = co_await seal(std::move(upstream), timers, std::move(target));
   if (!sealed) {
     co_return base::pass_on(sealed.error());
   }
-  // On what is absent an If-Match fails for ever: a tag never comes back. An If-None-Match: * that
-  // is still on its way would succeed.
-  const bool revoked = *sealed == Sealed::kYes ||
-                       (*sealed == Sealed::kAbsent && intent.kind == IntentTarget::Kind::kChange);
-  co_return revoked ? Revocation::kRevoked : Revocation::kUnknown;
+  co_return *sealed == Sealed::kSameTag ? Revocation::kUnknown : Revocation::kRevoked;
+}
+
+Awaitable<Result<Revocation>> look_whether_dormant(SharedUpstream upstream,
+                                                   base::TimerWheel& timers, IntentTarget intent) {
+  base::FieldLines fields = own_request_fields(upstream->options);
+  auto now = co_await look(std::move(upstream), timers, intent.target, std::move(fields));
+  if (!now) {
+    co_return base::pass_on(now.error());
+  }
+  co_return dormancy_of(intent, *now);
 }
 
 }  // namespace
@@ -78,10 +87,14 @@ Awaitable<Result<Revocation>> revoke_write(SharedUpstream upstream, std::string 
     return revoke_move(std::move(upstream), timers, std::move(intent->target),
                        standing->move_proven);
   }
-  if (!standing->conditional_proven) {
-    return Awaitable<Result<Revocation>>::ready(Revocation::kUnknown);
+  if (intent->kind == IntentTarget::Kind::kChange) {
+    return standing->conditions == Conditions::kNewTags
+               ? revoke_change(std::move(upstream), timers, std::move(intent->target))
+               : Awaitable<Result<Revocation>>::ready(Revocation::kUnknown);
   }
-  return revoke_condition(std::move(upstream), timers, *std::move(intent));
+  return standing->conditions == Conditions::kUnproven
+             ? Awaitable<Result<Revocation>>::ready(Revocation::kUnknown)
+             : look_whether_dormant(std::move(upstream), timers, *std::move(intent));
 }
 
 }  // namespace fenceline::backends::http

@@ -10,10 +10,10 @@
 namespace fenceline::backends::http {
 
 /// `Backend::revoke`.
-/// Does: deletes the temporary resource of a MOVE (model d6), or seals what a conditional write is
-/// about: writes the same bytes again under `If-Match`, which gives them a new entity tag (model
-/// d3). Anything else, and whatever the upstream was not shown to hold to, is left to the settle
-/// rule.
+/// Does: deletes the temporary resource of a MOVE (model d6); seals what a conditional write is
+/// about, which gives the same bytes a new entity tag (model d3); looks whether a state that can
+/// come back is there, after which others keep clear of it (model d3_burn). Anything else, and
+/// whatever the upstream was not shown to hold to, is left to the settle rule.
 base::Awaitable<base::Result<Revocation>> revoke_write(SharedUpstream upstream, std::string data,
                                                        base::TimerWheel& timers);
 

@@ -46,8 +46,24 @@ OperationGuarantee moved(const HttpOptions& options, const std::optional<std::st
                              *doubt, settle_text(options))};
 }
 
-OperationGuarantee conditional_put(const HttpOptions& options,
-                                   const std::optional<std::string>& doubt) {
+OperationGuarantee with_returning_tags(const HttpOptions& options, std::string operation) {
+  constexpr std::string_view kHow =
+      "If-Match and If-None-Match: *; ETags come back there, so a write of unknown outcome stays "
+      "on "
+      "record, and no newer one brings back the state it waits for";
+  if (!options.settle_after) {
+    return {.operation = std::move(operation),
+            .guarantee = Guarantee::kStrict,
+            .how = std::string(kHow)};
+  }
+  return {.operation = std::move(operation),
+          .guarantee = Guarantee::kBounded,
+          .how = fmt::format("{}; strict if that lands {}; `settle: manual` makes it strict", kHow,
+                             settle_text(options))};
+}
+
+OperationGuarantee conditional_put(const HttpOptions& options, const ProbeVerdict& verdict) {
+  const std::optional<std::string>& doubt = verdict.no_conditional_put;
   if (doubt) {
     return {.operation = "PUT",
             .guarantee = Guarantee::kBounded,
@@ -55,8 +71,11 @@ OperationGuarantee conditional_put(const HttpOptions& options,
                                "upstream applies a request of unknown outcome {}",
                                *doubt, settle_text(options))};
   }
+  if (verdict.tags_return) {
+    return with_returning_tags(options, "PUT");
+  }
   if (options.settle_after) {
-    // While the resource is absent nothing can be sealed against a late If-None-Match: *.
+    // Nothing can be sealed against a late If-None-Match: *.
     return {.operation = "PUT",
             .guarantee = Guarantee::kBounded,
             .how =
@@ -69,7 +88,10 @@ OperationGuarantee conditional_put(const HttpOptions& options,
           .how = "If-Match and If-None-Match: *; a creation of unknown outcome is waited for"};
 }
 
-OperationGuarantee conditional_delete() {
+OperationGuarantee conditional_delete(const HttpOptions& options, const ProbeVerdict& verdict) {
+  if (verdict.tags_return) {
+    return with_returning_tags(options, "DELETE");
+  }
   return {.operation = "DELETE", .guarantee = Guarantee::kStrict, .how = "If-Match"};
 }
 
@@ -110,7 +132,9 @@ Standing standing_of(const HttpOptions& options, const std::optional<ProbeVerdic
   Standing standing;
   standing.put = mode_of_put(options, found);
   standing.move_proven = !found.no_move;
-  standing.conditional_proven = !found.no_conditional_put;
+  if (!found.no_conditional_put) {
+    standing.conditions = found.tags_return ? Conditions::kReturningTags : Conditions::kNewTags;
+  }
   const bool may_condition =
       options.commit == CommitMode::kAuto || options.commit == CommitMode::kConditional;
   if (may_condition && !found.no_conditional_put && !found.no_conditional_delete) {
@@ -125,9 +149,9 @@ Standing standing_of(const HttpOptions& options, const std::optional<ProbeVerdic
     if (method == "PUT" && standing.put == CommitMode::kMove) {
       capabilities.operations.push_back(moved(options, found.no_move));
     } else if (method == "PUT" && standing.put == CommitMode::kConditional) {
-      capabilities.operations.push_back(conditional_put(options, found.no_conditional_put));
+      capabilities.operations.push_back(conditional_put(options, found));
     } else if (method == "DELETE" && standing.removal == CommitMode::kConditional) {
-      capabilities.operations.push_back(conditional_delete());
+      capabilities.operations.push_back(conditional_delete(options, found));
     } else {
       auto how = plain(options, method);
       if (method == "PUT" && options.commit == CommitMode::kAuto && verdict) {

@@ -2,6 +2,7 @@
 
 // From what the probe found to what the route guarantees. Pure.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,15 @@ struct ProbeVerdict {
   std::optional<std::string> no_move = "not probed";
   std::optional<std::string> no_conditional_put = "not probed";
   std::optional<std::string> no_conditional_delete = "not probed";
+  /// An entity tag can come back: that of the same bytes did.
+  bool tags_return = false;
+};
+
+/// What is known of conditional writes there.
+enum class Conditions : std::uint8_t {
+  kUnproven,       ///< Nothing.
+  kReturningTags,  ///< They are kept to, but a tag can come back (model d3_burn).
+  kNewTags,  ///< They are kept to, and every write gives a tag that was never there (model d3).
 };
 
 /// How this upstream is written to. Plain data.
@@ -25,7 +35,7 @@ struct Standing {
   /// Whether the probe has shown that the mode holds what it promises; else its intents are never
   /// revoked, they wait for the settle rule.
   bool move_proven = false;
-  bool conditional_proven = false;
+  Conditions conditions = Conditions::kUnproven;
   Capabilities capabilities = {};
 };
 

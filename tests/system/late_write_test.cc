@@ -116,13 +116,83 @@ TEST_F(LateConditionalTest, ALateDeleteIsRefused) {
   expect_all_settled();
 }
 
-TEST_F(LateConditionalTest, ACreationIsWaitedForUntilItHasLanded) {
+TEST_F(LateConditionalTest, AReaderWaitsForACreationUntilItHasLanded) {
   lose_upload_of_a(kPut);
-  expect_b_waits("settle: manual", false);
+  expect_not_applied(server_->ask("GET", kLatePath, 34), 503, "draining");
+  expect_not_applied(server_->put(kOtherRoute, 34, kOfB), 503, "draining");
   EXPECT_THAT(relay_->deliver(kPut), ElementsAre(StartsWith("HTTP/1.1 201")));
-  EXPECT_EQ(upstream_.content(kTarget), upload_of_a());
-  EXPECT_EQ(server_->put(kLatePath, 34, kOfB).status, 204) << "what exists can be sealed";
+  EXPECT_EQ(server_->ask("GET", kLatePath, 34).body, upload_of_a());
+  EXPECT_EQ(server_->put(kLatePath, 34, kOfB).status, 204);
   EXPECT_EQ(upstream_.content(kTarget), kOfB);
+}
+
+TEST_F(LateConditionalTest, AWriterTakesThePlaceOfACreation) {
+  lose_upload_of_a(kPut);
+  EXPECT_EQ(server_->put(kLatePath, 34, kOfB).status, 201);
+  EXPECT_EQ(server_->ask("GET", kLatePath, 34).body, kOfB);
+  EXPECT_EQ(server_->put(kOtherRoute, 34, kOfB).status, 201);
+  expect_late_write_refused();
+  EXPECT_EQ(upstream_.content(kTarget), kOfB);
+}
+
+// Deleted, the resource would be in the state again that the late creation waits for.
+TEST_F(LateConditionalTest, NobodyDeletesWhatALateCreationWouldBringBack) {
+  lose_upload_of_a(kPut);
+  EXPECT_EQ(server_->put(kLatePath, 34, kOfB).status, 201);
+  const Response held = server_->ask("DELETE", kLatePath, 34);
+  expect_not_applied(held, 503, "draining");
+  EXPECT_THAT(held.body, HasSubstr("bring the state back"));
+  server_->kill_and_restart();
+  expect_not_applied(server_->ask("DELETE", kLatePath, 35), 503, "draining");
+  expect_late_write_refused();
+  settle_key();
+  EXPECT_EQ(server_->ask("DELETE", kLatePath, 35).status, 204);
+  EXPECT_FALSE(upstream_.content(kTarget));
+}
+
+// Its ETags are hashes of the content: what was there can come back with its tag.
+class LateReturningTest : public LateWriteTest {
+ protected:
+  LateReturningTest() {
+    serve(upstream_.port(), "commit: conditional, settle: manual");
+    EXPECT_EQ(server_->put(kLatePath, 33, kBefore).status, 201);
+    lose_upload_of_a(kPut);
+  }
+  ~LateReturningTest() override { end(); }
+  LateReturningTest(const LateReturningTest&) = delete;
+  LateReturningTest& operator=(const LateReturningTest&) = delete;
+
+  ConditionalUpstream upstream_{{.tags_by_content = true}};
+};
+
+TEST_F(LateReturningTest, BWaitsWhileTheResourceIsAsAFoundIt) {
+  for (const Response& answer :
+       {server_->put(kLatePath, 34, kOfB), server_->ask("GET", kLatePath, 34),
+        server_->put(kOtherRoute, 34, kOfB)}) {
+    expect_not_applied(answer, 503, "draining");
+  }
+  server_->kill_and_restart();
+  expect_not_applied(server_->ask("GET", kLatePath, 34), 503, "draining");
+  EXPECT_THAT(relay_->deliver(kPut), ElementsAre(StartsWith("HTTP/1.1 204")));
+  EXPECT_EQ(server_->ask("GET", kLatePath, 34).body, upload_of_a());
+  EXPECT_EQ(server_->put("/exports/acme/other.csv", 34, kOfB).status, 201);
+}
+
+TEST_F(LateReturningTest, BMayDeleteWhatAWaitsFor) {
+  EXPECT_EQ(server_->ask("DELETE", kLatePath, 34).status, 204);
+  EXPECT_EQ(server_->ask("GET", kLatePath, 34).status, 404);
+  EXPECT_THAT(relay_->deliver(kPut), ElementsAre(StartsWith("HTTP/1.1 412")));
+  EXPECT_FALSE(upstream_.content(kTarget));
+}
+
+// The same bytes as before would have the tag that A's write waits for.
+TEST_F(LateReturningTest, BDoesNotWriteWhatCouldBringTheTagBack) {
+  EXPECT_EQ(server_->ask("DELETE", kLatePath, 34).status, 204);
+  expect_not_applied(server_->put(kLatePath, 34, kBefore), 503, "draining");
+  EXPECT_THAT(relay_->deliver(kPut), ElementsAre(StartsWith("HTTP/1.1 412")));
+  settle_key();
+  EXPECT_EQ(server_->put(kLatePath, 34, kBefore).status, 201);
+  EXPECT_EQ(upstream_.content(kTarget), kBefore);
   expect_all_settled();
 }
 

@@ -11,6 +11,7 @@
 namespace fenceline::testing {
 namespace {
 
+using backends::Bearing;
 using backends::Guarantee;
 using backends::Revocation;
 using backends::http::CommitMode;
@@ -172,9 +173,30 @@ TEST_F(HttpConditional, WhatIsAbsentIsSafeFromIfMatchButNotFromACreation) {
   EXPECT_EQ(driver.revoke(removal.intent()->data).value(), Revocation::kRevoked);
   EXPECT_EQ(driver.revoke(creation.intent()->data).value(), Revocation::kUnknown)
       << "the settle rule decides";
-  driver.put("b", "other");
-  EXPECT_EQ(driver.revoke(creation.intent()->data).value(), Revocation::kRevoked);
-  EXPECT_EQ(upstream.content("/b"), "other");
+}
+
+TEST_F(HttpConditional, ACreationIsDormantWhileThereIsSomething) {
+  const HttpStaged creation = driver.stage("PUT", "b", "one", {}, 33);
+  const std::string older = creation.intent()->data;
+  EXPECT_FALSE(creation.intent()->shared) << "off the record as soon as it has ended";
+  EXPECT_EQ(driver.stage("PUT", "b", "two", {}, 34).bearing_on(older), Bearing::kReplaces);
+  EXPECT_EQ(driver.put("b", "other", {}, 34).status, 201);
+  EXPECT_EQ(driver.revoke(older).value(), Revocation::kDormant);
+  EXPECT_EQ(driver.stage("DELETE", "b", {}, {}, 34).bearing_on(older), Bearing::kRevives);
+  EXPECT_EQ(driver.stage("DELETE", "c", {}, {}, 34).bearing_on(older), Bearing::kNone);
+}
+
+TEST_F(HttpConditional, ACreationThatWasOvertakenDoesNotBecomeAChange) {
+  HttpStaged creation = driver.stage("PUT", "a", "one");
+  HttpStaged only_new = driver.stage("PUT", "a", "two", {{"If-None-Match", "*"}});
+  upstream.put("/a", "somebody else's");
+  EXPECT_EQ(creation.commit().error_name(), "overloaded") << "another kind is on record";
+  EXPECT_EQ(only_new.commit().error_name(), "precondition-failed");
+  EXPECT_EQ(upstream.content("/a"), "somebody else's");
+}
+
+TEST_F(HttpConditional, ADeleteOfNothingIsNotOnRecord) {
+  EXPECT_FALSE(driver.stage("DELETE", "nothing", {}).intent());
 }
 
 TEST_F(HttpConditional, ASealThatRacesStartsAgain) {

@@ -119,6 +119,9 @@ class HttpStaged {
   [[nodiscard]] bool staged() const { return write_.has_value(); }
   [[nodiscard]] const base::Error& error() const { return write_.error(); }
   [[nodiscard]] std::optional<backends::WriteIntent> intent() const { return (*write_)->intent(); }
+  [[nodiscard]] backends::Bearing bearing_on(const std::string& data) const {
+    return (*write_)->bearing_on(data);
+  }
   Answer commit();
   void drop();
 

@@ -67,7 +67,15 @@ TEST(HttpProbe, ARightfulUpstream) {
   const ProbeVerdict verdict = verdict_on({});
   EXPECT_EQ(text_of(verdict.no_conditional_put), "able");
   EXPECT_EQ(text_of(verdict.no_conditional_delete), "able");
+  EXPECT_FALSE(verdict.tags_return);
   EXPECT_TRUE(verdict.no_move) << "it has none";
+}
+
+TEST(HttpProbe, FindsThatTagsReturnWithTheBytes) {
+  const ProbeVerdict verdict = verdict_on({.tags_by_content = true});
+  EXPECT_EQ(text_of(verdict.no_conditional_put), "able");
+  EXPECT_EQ(text_of(verdict.no_conditional_delete), "able");
+  EXPECT_TRUE(verdict.tags_return);
 }
 
 TEST(HttpProbe, OneThatGivesTheTagOnlyToReads) {
@@ -75,7 +83,6 @@ TEST(HttpProbe, OneThatGivesTheTagOnlyToReads) {
 }
 
 TEST(HttpProbe, FindsEachFault) {
-  EXPECT_TRUE(verdict_on({.tags_by_content = true}).no_conditional_put);
   EXPECT_TRUE(verdict_on({.checks_before_writing = true}).no_conditional_put);
   EXPECT_TRUE(verdict_on({.weak_tags = true}).no_conditional_put);
   EXPECT_TRUE(verdict_on({.ignores_if_match = true}).no_conditional_put);

@@ -64,8 +64,24 @@ TEST(Standing, ConditionalIsStrictWhereCreationsAreWaitedFor) {
   options.settle_after = std::nullopt;
   const Standing standing = standing_of(options, able(false, true, true));
   EXPECT_EQ(standing.capabilities.guarantee, Guarantee::kStrict);
-  EXPECT_TRUE(standing.conditional_proven);
+  EXPECT_EQ(standing.conditions, Conditions::kNewTags);
   EXPECT_FALSE(standing.capabilities.settle_after);
+}
+
+TEST(Standing, WhereTagsReturnItIsTheSettleRuleThatMakesItStrict) {
+  HttpOptions options;
+  options.methods = {"GET", "PUT", "DELETE"};
+  ProbeVerdict verdict = able(false, true, true);
+  verdict.tags_return = true;
+  const Standing bounded = standing_of(options, verdict);
+  EXPECT_EQ(bounded.put, CommitMode::kConditional);
+  EXPECT_EQ(bounded.conditions, Conditions::kReturningTags);
+  EXPECT_EQ(of(bounded, "PUT").guarantee, Guarantee::kBounded);
+  EXPECT_EQ(of(bounded, "DELETE").guarantee, Guarantee::kBounded);
+  EXPECT_NE(bounded.capabilities.assumption.find("60000 ms"), std::string::npos);
+  options.settle_after = std::nullopt;
+  const Standing strict = standing_of(options, verdict);
+  EXPECT_EQ(strict.capabilities.guarantee, Guarantee::kStrict) << strict.capabilities.assumption;
 }
 
 TEST(Standing, WhatIsNamedButNotProvenIsBoundedWithTheReason) {
@@ -82,7 +98,7 @@ TEST(Standing, WhatIsNamedButNotProvenIsBoundedWithTheReason) {
   options.probe = false;
   const Standing unprobed = standing_of(options, std::nullopt);
   EXPECT_EQ(unprobed.put, CommitMode::kConditional);
-  EXPECT_FALSE(unprobed.conditional_proven);
+  EXPECT_EQ(unprobed.conditions, Conditions::kUnproven);
   EXPECT_NE(of(unprobed, "PUT").how.find("not probed"), std::string::npos);
 }
 
