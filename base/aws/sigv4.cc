@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/aws/digest.h"
+#include "base/aws/hmac.h"
 #include "base/aws/query.h"
 #include "base/field_syntax.h"
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "base/aws/digest.h"
+#include "base/aws/hmac.h"
 #include "base/aws/presented.h"
 #include "base/field_syntax.h"
 

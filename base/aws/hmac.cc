@@ -1,4 +1,4 @@
-#include "base/aws/digest.h"
+#include "base/aws/hmac.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
