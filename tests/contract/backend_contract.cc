@@ -18,31 +18,40 @@ TEST_P(BackendContract, AnAbsentResourceIsNotFound) {
   const Answer removed = remove(backend(), "nothing");
   EXPECT_EQ(removed.error_name(), "not-found");
   EXPECT_EQ(removed.error->applied, Applied::kNo);
-  EXPECT_EQ(backend().find_stamp("nothing").error().kind, base::ErrorKind::kNotFound);
+  if (limits().keeps_stamps) {
+    EXPECT_EQ(backend().find_stamp("nothing").error().kind, base::ErrorKind::kNotFound);
+  }
 }
 
 TEST_P(BackendContract, WhatWasPutIsRead) {
-  const Answer created = put(backend(), "a", "one", {{"Content-Type", "text/plain; x=\"y\""}});
-  EXPECT_EQ(created.status, 201);
+  const Answer made = put(backend(), "a", "one", {{"Content-Type", "text/plain; x=\"y\""}});
+  EXPECT_EQ(made.status, created());
   const Answer read = get(backend(), "a");
   EXPECT_EQ(read.status, 200);
   EXPECT_EQ(read.content, "one");
-  EXPECT_EQ(read.field("Content-Type"), "text/plain; x=\"y\"");
-  EXPECT_EQ(read.field("ETag"), created.field("ETag"));
-  EXPECT_TRUE(created.field("ETag").starts_with('"')) << "a strong tag";
+  if (limits().keeps_content_type) {
+    EXPECT_EQ(read.field("Content-Type"), "text/plain; x=\"y\"");
+  }
+  const std::string tag = read.field("ETag");
+  EXPECT_EQ(made.field("ETag"), limits().tells_tags ? tag : "");
+  EXPECT_TRUE(tag.starts_with('"')) << "a strong tag";
   EXPECT_TRUE(base::parse_http_date(read.field("Last-Modified")));
 
-  const Answer replaced = put(backend(), "a", "two");
+  const Answer replaced = put(backend(), "a", "longer");
   EXPECT_EQ(replaced.status, 204);
-  EXPECT_EQ(get(backend(), "a").content, "two");
-  EXPECT_EQ(get(backend(), "a").field("ETag"), replaced.field("ETag"));
-  EXPECT_NE(replaced.field("ETag"), created.field("ETag"));
+  EXPECT_EQ(get(backend(), "a").content, "longer");
+  EXPECT_EQ(replaced.field("ETag"), limits().tells_tags ? tag_of("a") : "");
+  EXPECT_NE(tag_of("a"), tag);
 }
 
 TEST_P(BackendContract, EqualContentWrittenTwiceHasTwoTags) {
-  const std::string first = put(backend(), "a", "same").field("ETag");
-  const std::string second = put(backend(), "a", "same").field("ETag");
-  EXPECT_NE(first, second);
+  if (!limits().new_tag_each_write) {
+    GTEST_SKIP() << "the tags of this server are made of the time and the size";
+  }
+  put(backend(), "a", "same");
+  const std::string first = tag_of("a");
+  put(backend(), "a", "same");
+  EXPECT_NE(first, tag_of("a"));
 }
 
 TEST_P(BackendContract, HeadTellsWhatGetWouldSend) {
@@ -59,11 +68,11 @@ TEST_P(BackendContract, DeleteRemoves) {
   EXPECT_EQ(remove(backend(), "a").status, 204);
   EXPECT_EQ(get(backend(), "a").error_name(), "not-found");
   EXPECT_EQ(remove(backend(), "a").error_name(), "not-found");
-  EXPECT_EQ(put(backend(), "a", "y").status, 201);
+  EXPECT_EQ(put(backend(), "a", "y").status, created());
 }
 
 TEST_P(BackendContract, EmptyBodies) {
-  EXPECT_EQ(put(backend(), "empty", "").status, 201);
+  EXPECT_EQ(put(backend(), "empty", "").status, created());
   const Answer read = get(backend(), "empty");
   EXPECT_EQ(read.status, 200);
   EXPECT_EQ(read.content, "");
@@ -81,7 +90,7 @@ TEST_P(BackendContract, BodiesOfManyPieces) {
   PiecesBody body(std::move(pieces));
   auto staged = run(backend().stage(request.resource(), body, {}));
   ASSERT_TRUE(staged) << staged.error().detail;
-  EXPECT_EQ(answer_of(run((*staged)->commit())).status, 201);
+  EXPECT_EQ(answer_of(run((*staged)->commit())).status, created());
   EXPECT_EQ(get(backend(), "big").content, whole);
 }
 
@@ -100,7 +109,7 @@ TEST_P(BackendContract, AStagedWriteIsInvisible) {
   Staged staged = stage_put(backend(), "a", "new");
   ASSERT_TRUE(staged.write);
   EXPECT_EQ(get(backend(), "a").error_name(), "not-found");
-  EXPECT_EQ(staged.commit().status, 201);
+  EXPECT_EQ(staged.commit().status, created());
   EXPECT_EQ(get(backend(), "a").content, "new");
 }
 
@@ -135,7 +144,11 @@ TEST_P(BackendContract, StagedWritesCommitInEitherOrder) {
 }
 
 TEST_P(BackendContract, ConditionsAreDecidedAtCommit) {
-  const std::string old = put(backend(), "a", "old").field("ETag");
+  if (!limits().decides_in_one_step) {
+    GTEST_SKIP() << "a DELETE goes to this server with the client's conditions, which it ignores";
+  }
+  put(backend(), "a", "old");
+  const std::string old = tag_of("a");
   Staged late = stage_put(backend(), "a", "late", {{"If-Match", old}});
   Staged late_removal = stage_delete(backend(), "a", {{"If-Match", old}});
   EXPECT_EQ(put(backend(), "a", "new", {{"If-Match", old}}).status, 204);
@@ -150,7 +163,7 @@ TEST_P(BackendContract, ConditionsAreDecidedAtCommit) {
 TEST_P(BackendContract, CreateOnlyAndReplaceOnly) {
   EXPECT_EQ(put(backend(), "a", "x", {{"If-Match", "*"}}).error_name(), "precondition-failed");
   EXPECT_EQ(get(backend(), "a").error_name(), "not-found");
-  EXPECT_EQ(put(backend(), "a", "x", {{"If-None-Match", "*"}}).status, 201);
+  EXPECT_EQ(put(backend(), "a", "x", {{"If-None-Match", "*"}}).status, created());
   EXPECT_EQ(put(backend(), "a", "y", {{"If-None-Match", "*"}}).error_name(), "precondition-failed");
   EXPECT_EQ(put(backend(), "a", "z", {{"If-Match", "*"}}).status, 204);
   EXPECT_EQ(get(backend(), "a").content, "z");
@@ -163,9 +176,12 @@ TEST_P(BackendContract, UnmodifiedSince) {
                 .error_name(),
             "precondition-failed");
   EXPECT_EQ(put(backend(), "a", "z", {{"If-Unmodified-Since", modified}}).status, 204);
-  EXPECT_EQ(remove(backend(), "a", {{"If-Unmodified-Since", "soon"}}).error_name(),
-            "malformed-request");
   EXPECT_EQ(get(backend(), "a").content, "z");
+  if (limits().decides_in_one_step) {
+    EXPECT_EQ(remove(backend(), "a", {{"If-Unmodified-Since", "soon"}}).error_name(),
+              "malformed-request");
+    EXPECT_EQ(get(backend(), "a").content, "z");
+  }
 }
 
 TEST_P(BackendContract, BrokenConditionsNeverLetAWriteThrough) {
@@ -177,7 +193,8 @@ TEST_P(BackendContract, BrokenConditionsNeverLetAWriteThrough) {
 }
 
 TEST_P(BackendContract, ConditionalReads) {
-  const std::string etag = put(backend(), "a", "content").field("ETag");
+  put(backend(), "a", "content");
+  const std::string etag = tag_of("a");
   const Answer unchanged = get(backend(), "a", {{"If-None-Match", etag}});
   EXPECT_EQ(unchanged.status, 304);
   EXPECT_EQ(unchanged.content, "");
@@ -195,7 +212,8 @@ TEST_P(BackendContract, Ranges) {
     std::string content(size, 'x');
     content.replace(2, 3, "abc");
     content.back() = 'z';
-    const std::string etag = put(backend(), "a", content).field("ETag");
+    put(backend(), "a", content);
+    const std::string etag = tag_of("a");
     const std::string total = "/" + std::to_string(size);
 
     const Answer part = get(backend(), "a", {{"Range", "bytes=2-4"}});
@@ -211,11 +229,17 @@ TEST_P(BackendContract, Ranges) {
     EXPECT_EQ(outside.field("Content-Range"), "bytes *" + total);
     EXPECT_EQ(get(backend(), "a", {{"Range", "bytes=2-4"}, {"If-Range", etag}}).status, 206);
     EXPECT_EQ(get(backend(), "a", {{"Range", "bytes=2-4"}, {"If-Range", "\"x\""}}).status, 200);
-    EXPECT_EQ(head(backend(), "a", {{"Range", "bytes=2-4"}}).head_length_bytes, size);
+    if (limits().only_get_has_ranges) {
+      EXPECT_EQ(head(backend(), "a", {{"Range", "bytes=2-4"}}).head_length_bytes, size);
+    }
   }
 }
 
 TEST_P(BackendContract, StampsAreKeptWithTheContent) {
+  if (!limits().keeps_stamps) {
+    EXPECT_FALSE(backend().find_stamp("a").value());
+    GTEST_SKIP() << "this server keeps none";
+  }
   put(backend(), "a", "x", {}, {.key = "k", .token = base::Token::of(34), .request_id = "r-1"});
   auto stamp = backend().find_stamp("a");
   ASSERT_TRUE(stamp && *stamp);
@@ -231,14 +255,11 @@ TEST_P(BackendContract, StampsAreKeptWithTheContent) {
 }
 
 TEST_P(BackendContract, MethodsAreReadsOrWrites) {
-  base::RequestHead head;
   for (const Method method : {Method::kGet, Method::kHead}) {
-    head.method = method;
-    EXPECT_TRUE(backend().is_read(head));
+    EXPECT_TRUE(backend().is_read(Request(method, "a").head()));
   }
   for (const Method method : {Method::kPut, Method::kDelete, Method::kPost, Method::kOther}) {
-    head.method = method;
-    EXPECT_FALSE(backend().is_read(head));
+    EXPECT_FALSE(backend().is_read(Request(method, "a").head()));
   }
   EXPECT_FALSE(backend().out_of_service());
 }

@@ -15,6 +15,18 @@
 
 namespace fenceline::testing {
 
+/// What a store cannot keep to because it is somebody else's server, which does it its own way. The
+/// tests of that are skipped, with these words.
+struct StoreLimits {
+  bool keeps_stamps = true;
+  bool keeps_content_type = true;
+  bool tells_tags = true;           ///< In the answer to a PUT.
+  bool tells_creations = true;      ///< 201 for what is new, 204 for what was there.
+  bool new_tag_each_write = true;   ///< Also of as many bytes in the same second.
+  bool decides_in_one_step = true;  ///< The client's conditions with the effect, on PUT and DELETE.
+  bool only_get_has_ranges = true;  ///< As RFC 9110 has it; false: HEAD has them too.
+};
+
 /// An empty store with a backend in front, and whatever else both need to live.
 class BackendFixture {
  public:
@@ -27,6 +39,8 @@ class BackendFixture {
 
   /// True if nothing of a write is left that was never committed, anywhere in the store.
   virtual bool is_free_of_leftovers() = 0;
+
+  [[nodiscard]] virtual StoreLimits limits() const { return {}; }
 };
 
 struct BackendCase {
@@ -44,6 +58,13 @@ class BackendContract : public ::testing::TestWithParam<BackendCase> {
 
   backends::Backend& backend() { return fixture_->backend(); }
   BackendFixture& fixture() { return *fixture_; }
+  [[nodiscard]] StoreLimits limits() const { return fixture_->limits(); }
+
+  /// The status of a PUT of what was not there.
+  [[nodiscard]] int created() const { return limits().tells_creations ? 201 : 204; }
+
+  /// The entity tag of what is there; every store gives one to reads.
+  std::string tag_of(const std::string& name) { return get(backend(), name).field("ETag"); }
 
  private:
   std::unique_ptr<BackendFixture> fixture_;

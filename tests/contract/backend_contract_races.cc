@@ -46,6 +46,9 @@ std::vector<Staged> stage_rivals(backends::Backend& backend, const std::string& 
 }
 
 TEST_P(BackendContract, OfRacingCreationsExactlyOneWins) {
+  if (!limits().decides_in_one_step) {
+    GTEST_SKIP() << "this server looks at Overwrite: F first and moves later";
+  }
   for (int round = 0; round < kRounds; ++round) {
     const std::string name = "race" + std::to_string(round);
     auto writes = stage_rivals(backend(), name, {{"If-None-Match", "*"}});
@@ -56,7 +59,11 @@ TEST_P(BackendContract, OfRacingCreationsExactlyOneWins) {
 }
 
 TEST_P(BackendContract, OfRacingReplacementsOfOneVersionExactlyOneWins) {
-  std::string etag = put(backend(), "a", "start").field("ETag");
+  if (!limits().decides_in_one_step) {
+    GTEST_SKIP() << "If-Match is looked at right before the MOVE";
+  }
+  put(backend(), "a", "start");
+  std::string etag = tag_of("a");
   for (int round = 0; round < kRounds; ++round) {
     auto writes = stage_rivals(backend(), "a", {{"If-Match", etag}});
     writes.push_back(stage_delete(backend(), "a", {{"If-Match", "\"other\""}}));

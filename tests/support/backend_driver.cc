@@ -25,6 +25,28 @@ std::string read_slice(const base::FileSlice& slice) {
   return content;
 }
 
+std::string_view text_of(base::Method method) {
+  switch (method) {
+    case base::Method::kGet:
+      return "GET";
+    case base::Method::kHead:
+      return "HEAD";
+    case base::Method::kPut:
+      return "PUT";
+    case base::Method::kDelete:
+      return "DELETE";
+    case base::Method::kPost:
+      return "POST";
+    case base::Method::kOptions:
+      return "OPTIONS";
+    case base::Method::kPatch:
+      return "PATCH";
+    case base::Method::kOther:
+      break;
+  }
+  return "OTHER";
+}
+
 std::string read_source(base::BodySource& source) {
   std::string content;
   for (;;) {
@@ -59,6 +81,7 @@ Request::Request(base::Method method, std::string name, std::vector<base::OwnedF
     name_.pop_back();
   }
   head_.method = method;
+  head_.method_text = text_of(method);
   head_.query = query_;
   for (const auto& [field, value] : fields_) {
     head_.fields.push_back({field, value});

@@ -63,6 +63,8 @@ class Request {
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
 
+  [[nodiscard]] const base::RequestHead& head() const { return head_; }
+
   [[nodiscard]] backends::ResourceRequest resource() const {
     return {.head = head_, .name = name_, .names_directory = names_directory_};
   }

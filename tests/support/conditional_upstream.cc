@@ -6,13 +6,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <system_error>
 #include <utility>
 
+#include "base/conditions.h"
 #include "base/field_syntax.h"
+#include "base/http.h"
+#include "base/http_date.h"
+#include "base/range.h"
 
 namespace fenceline::testing {
 namespace {
@@ -113,6 +119,23 @@ bool send_all(int fd, std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(sent));
   }
   return true;
+}
+
+/// Only what conditions and ranges are read from; its views point into the request.
+base::RequestHead head_of(const UpstreamRequest& request) {
+  base::RequestHead head;
+  head.method = base::method_from(request.method);
+  head.method_text = request.method;
+  std::string_view rest = std::string_view(request.head).substr(request.head.find("\r\n") + 2);
+  for (std::size_t end = rest.find("\r\n"); end > 0 && end != std::string_view::npos;
+       end = rest.find("\r\n")) {
+    const std::string_view line = rest.substr(0, end);
+    const std::size_t colon = std::min(line.find(':'), line.size());
+    head.fields.push_back(
+        {line.substr(0, colon), base::trim_blanks(line.substr(std::min(colon + 1, line.size())))});
+    rest.remove_prefix(end + 2);
+  }
+  return head;
 }
 
 std::string answer(int status, std::string_view fields, std::string_view body,
@@ -278,6 +301,7 @@ std::string ConditionalUpstream::apply(const UpstreamRequest& request, bool exis
   resource.content = request.body;
   resource.type = request.field("Content-Type");
   resource.tag = next_tag(request.body);
+  resource.modified_s = std::time(nullptr);
   const std::string fields =
       quirks_.gives_no_tag_on_put ? std::string() : "ETag: " + resource.tag + "\r\n";
   return answer(existed ? 204 : 201, fields, "");
@@ -290,11 +314,34 @@ std::string ConditionalUpstream::show(const UpstreamRequest& request) {
     return answer(404, "", "not here", !to_head);
   }
   const Resource& resource = found->second;
-  std::string fields = "ETag: " + resource.tag + "\r\n";
+  std::string fields = fmt::format("ETag: {}\r\nLast-Modified: {}\r\n", resource.tag,
+                                   base::format_http_date(resource.modified_s));
   if (!resource.type.empty()) {
     fields += "Content-Type: " + resource.type + "\r\n";
   }
-  return answer(200, fields, resource.content, !to_head);
+  const base::RequestHead head = head_of(request);
+  const auto conditions = base::Conditions::parse(head);
+  const auto verdict =
+      conditions
+          ? conditions->evaluate(
+                {.exists = true, .etag = resource.tag, .last_modified_s = resource.modified_s})
+          : base::Verdict::kFailed;
+  if (verdict != base::Verdict::kProceed) {
+    return answer(verdict == base::Verdict::kNotModified ? 304 : 412, fields, "", !to_head);
+  }
+  const std::uint64_t size = resource.content.size();
+  const auto range = base::decide_range(
+      head, {.size_bytes = size, .etag = resource.tag, .last_modified_s = resource.modified_s});
+  switch (range.kind) {
+    case base::RangeDecision::Kind::kFull:
+      return answer(200, fields, resource.content, !to_head);
+    case base::RangeDecision::Kind::kPartial:
+      fields += "Content-Range: " + base::content_range(range, size) + "\r\n";
+      return answer(206, fields, resource.content.substr(range.offset_bytes, range.length_bytes));
+    case base::RangeDecision::Kind::kUnsatisfiable:
+      return answer(416, "Content-Range: " + base::unsatisfied_range(size) + "\r\n", "");
+  }
+  return answer(500, "", "");
 }
 
 std::string ConditionalUpstream::next_tag(const std::string& content) {

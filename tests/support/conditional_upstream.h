@@ -1,6 +1,7 @@
 #pragma once
 
-// An HTTP server in this process that keeps resources in memory and does conditions rightly: each
+// An HTTP server in this process that keeps resources in memory and does conditions (and ranges)
+// rightly: each
 // request is decided and carried out under one mutex, every write gives a new ETag. It can be told
 // to be wrong in one way, and to hold, lose or falsify single answers.
 
@@ -89,6 +90,7 @@ class ConditionalUpstream {
     std::string content;
     std::string tag;
     std::string type;
+    std::int64_t modified_s = 0;
   };
   void accept_connections();
   void serve(int fd);

@@ -1,12 +1,8 @@
 #include "tests/backends/http/http_driver.h"
 
 #include <algorithm>
-#include <boost/asio/steady_timer.hpp>
 #include <stdexcept>
 #include <variant>
-
-#include "base/asio_await.h"
-#include "base/clock.h"
 
 namespace fenceline::testing {
 namespace {
@@ -14,8 +10,6 @@ namespace {
 using base::Awaitable;
 using base::Milliseconds;
 using base::Result;
-
-constexpr Milliseconds kTick{5};
 
 // Takes the answer apart on the core it belongs to.
 Awaitable<Answer> collect(Result<base::Reply> reply) {
@@ -46,36 +40,6 @@ Awaitable<Answer> collect(Result<base::Reply> reply) {
 }
 
 }  // namespace
-
-TestCore::TestCore() : wheel_(kTick, base::SteadyClock().now()), work_(context_.get_executor()) {
-  base::spawn(context_, turn_wheel(), nothing_thrown);
-  thread_ = std::thread([this] { context_.run(); });
-}
-
-TestCore::~TestCore() {
-  context_.stop();
-  thread_.join();
-}
-
-Awaitable<void> TestCore::turn_wheel() {
-  boost::asio::steady_timer tick(context_);
-  boost::system::error_code ignored;
-  auto token = base::await_into(ignored);
-  while (true) {
-    tick.expires_after(kTick);
-    co_await tick.async_wait(token);
-    wheel_.advance(base::SteadyClock().now());
-  }
-}
-
-void TestCore::call(std::function<void()> work) {
-  std::promise<void> done;
-  boost::asio::post(context_, [&] {
-    work();
-    done.set_value();
-  });
-  done.get_future().wait();
-}
 
 HttpRequest::HttpRequest(std::string method, std::string name, Fields fields, std::string query)
     : method_(std::move(method)),
