@@ -84,7 +84,8 @@ Awaitable<Result<Reply>> Pipeline::write(Exchange& exchange) {
   auto outcome = co_await (*staged)->commit();
   if (*entered && is_refusal(outcome)) {
     // It was to replace an older write of unknown outcome, and did not.
-    auto settled = co_await settle_older(exchange, nullptr, {});
+    Result<void> inside;
+    auto settled = co_await settle_older(exchange, nullptr, std::move(inside));
     if (!settled) {
       outcome = pass_on(settled.error());
     }
