@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "backends/sqlite/base64.h"
+#include "base/base64.h"
 #include "base/json_text.h"
 
 namespace fenceline::backends::sqlite {
@@ -79,7 +79,7 @@ class Handler {
     text_.append(part.data(), part.size());
     std::string text = std::exchange(text_, {});
     if (depth_ == 2) {
-      auto bytes = decode_base64(text);
+      auto bytes = base::decode_base64(text);
       if (!bytes) {
         return refuse("is broken base64 (RFC 4648, 4, with padding)", error);
       }

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "backends/sqlite/base64.h"
 #include "backends/sqlite/statement.h"
+#include "base/base64.h"
 #include "base/digits.h"
 #include "base/json_text.h"
 
@@ -43,7 +43,7 @@ void append_value(std::string& json, const base::SqliteStatement& row, int colum
       break;
     case SQLITE_BLOB:
       json += "{\"base64\":\"";
-      append_base64(json, row.text(column));
+      base::append_base64(json, row.text(column));
       json += "\"}";
       break;
     default:

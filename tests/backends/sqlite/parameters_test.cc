@@ -6,17 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "backends/sqlite/base64.h"
+#include "base/base64.h"
 
 namespace fenceline::testing {
 namespace {
 
-using backends::sqlite::append_base64;
 using backends::sqlite::Blob;
-using backends::sqlite::decode_base64;
 using backends::sqlite::Parameters;
 using backends::sqlite::parse_parameters;
 using backends::sqlite::Value;
+using base::append_base64;
+using base::decode_base64;
 
 TEST(Parameters, EveryType) {
   const auto read = parse_parameters(

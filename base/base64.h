@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace fenceline::backends::sqlite {
+namespace fenceline::base {
 
 /// Appends `bytes` to `out` in base64 (RFC 4648, 4), with padding.
 void append_base64(std::string& out, std::string_view bytes);
@@ -13,4 +13,4 @@ void append_base64(std::string& out, std::string_view bytes);
 /// bits beyond the last byte.
 std::optional<std::string> decode_base64(std::string_view text);
 
-}  // namespace fenceline::backends::sqlite
+}  // namespace fenceline::base

@@ -1,8 +1,8 @@
-#include "backends/sqlite/base64.h"
+#include "base/base64.h"
 
 #include <cstdint>
 
-namespace fenceline::backends::sqlite {
+namespace fenceline::base {
 namespace {
 
 constexpr std::string_view kDigits =
@@ -50,4 +50,4 @@ std::optional<std::string> decode_base64(std::string_view text) {
   return rest == 0 ? std::optional(std::move(bytes)) : std::nullopt;
 }
 
-}  // namespace fenceline::backends::sqlite
+}  // namespace fenceline::base
