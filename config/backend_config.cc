@@ -24,6 +24,8 @@ struct WritesWith {
   bool operator()(const HttpBackend& http) const {
     return std::ranges::find(http.reads, method) == http.reads.end();
   }
+
+  bool operator()(const S3Backend& /*s3*/) const { return method != "GET" && method != "HEAD"; }
 };
 
 }  // namespace
@@ -32,7 +34,10 @@ std::string_view kind_of(const BackendConfig& backend) {
   if (std::holds_alternative<FilesBackend>(backend)) {
     return "files";
   }
-  return std::holds_alternative<SqliteBackend>(backend) ? "sqlite" : "http";
+  if (std::holds_alternative<SqliteBackend>(backend)) {
+    return "sqlite";
+  }
+  return std::holds_alternative<HttpBackend>(backend) ? "http" : "s3";
 }
 
 bool is_write(const BackendConfig& backend, std::string_view method) {

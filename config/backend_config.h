@@ -3,7 +3,6 @@
 // What stands behind a route, as it is configured: plain data, with the defaults. One of these per
 // route. Nothing here is opened or looked at.
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,9 +10,9 @@
 #include <variant>
 #include <vector>
 
-#include "base/clock.h"
 #include "config/problem.h"
-#include "config/upstream.h"
+#include "config/s3_config.h"
+#include "config/upstream_settings.h"
 
 namespace fenceline::config {
 
@@ -71,61 +70,27 @@ struct SqliteBackend {
   friend bool operator==(const SqliteBackend&, const SqliteBackend&) = default;
 };
 
-/// By which means a write to an upstream is fenced (design, 4).
-enum class CommitMode : std::uint8_t {
-  kAuto,         ///< The strongest that the probe finds.
-  kMove,         ///< PUT under a temporary name, then MOVE.
-  kConditional,  ///< `If-Match` with an ETag that was read before the fence was checked.
-  kPlain,        ///< The last bytes are held back until the fence is checked.
-};
-
 /// Which `Host` an upstream sees.
 enum class HostPolicy : std::uint8_t { kUpstream, kClient };
 
-/// How an `https` upstream is known. All of it is empty for `http`.
-struct UpstreamTls {
-  std::optional<std::string> ca;    ///< PEM file of the authorities; nothing: those of the system.
-  std::optional<std::string> name;  ///< Expected in the certificate; nothing: the host of the URL.
-  bool verify = true;               ///< False: anybody may answer.
-
-  friend bool operator==(const UpstreamTls&, const UpstreamTls&) = default;
-};
-
 /// Somebody else's HTTP server.
-struct HttpBackend {
-  Upstream upstream;
-  CommitMode commit = CommitMode::kAuto;  ///< Never `kAuto` without `probe`.
-  /// How long after its connection was closed a write of unknown outcome may still take effect.
-  /// Nothing (`settle: manual`): until an operator says so.
-  std::optional<base::Milliseconds> settle{60'000};
+struct HttpBackend : UpstreamSettings {
   /// The methods that read, as they were written; all others write. `GET` brings `HEAD` along.
   std::vector<std::string> reads{"GET", "HEAD", "OPTIONS"};
   HostPolicy host = HostPolicy::kUpstream;
-  UpstreamTls tls;
-  /// For the first byte of the answer, and between two pieces of it.
-  base::Milliseconds timeout{60'000};
-  base::Milliseconds connect_timeout{5'000};
-  /// How long an idle connection is kept.
-  base::Milliseconds keep_alive{30'000};
-  std::size_t connections = 1024;     ///< Per core.
-  std::size_t idle_connections = 64;  ///< Per core; at most `connections`.
-  /// False: no probe objects are ever written to the upstream; `commit` is then named.
-  bool probe = true;
   /// Bodies up to this are kept to repeat a conditional write that lost a race.
   std::uint64_t retry_body_bytes = 1024 * std::uint64_t{1024};
 
   friend bool operator==(const HttpBackend&, const HttpBackend&) = default;
 };
 
-using BackendConfig = std::variant<FilesBackend, SqliteBackend, HttpBackend>;
+using BackendConfig = std::variant<FilesBackend, SqliteBackend, HttpBackend, S3Backend>;
 
-/// The key of the backend in the file: `files`, `sqlite` or `http`.
+/// The key of the backend in the file: `files`, `sqlite`, `http` or `s3`.
 std::string_view kind_of(const BackendConfig& backend);
 
-/// True if a request with this method may change something on a route with this backend. Pure.
+/// True if a request with this method may change something on a route with this backend. On an S3
+/// route that depends on the operation too: false is sure, true is not. Pure.
 bool is_write(const BackendConfig& backend, std::string_view method);
-
-/// `auto`, `move`, `conditional` or `plain`.
-std::string_view to_string(CommitMode mode);
 
 }  // namespace fenceline::config

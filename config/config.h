@@ -124,7 +124,8 @@ struct RoutePlaces {
   Place route;
   Place name;
   Place match;
-  Place backend;  ///< The files root, the database or the upstream.
+  Place hosts;
+  Place backend;  ///< The files root, the database, the upstream or the endpoint.
   Place require;
   Place body_limit;
 };
@@ -135,6 +136,9 @@ struct Route {
   std::string name;
   /// The paths that it takes; of several routes the most specific one wins.
   Pattern match;
+  /// Only on S3 routes: names, in lower case, in front of which a client may write the bucket as
+  /// `Host` (virtual-host style). On no other route, and none is below one of another route.
+  std::vector<std::string> hosts;
   /// How the fence key is made. Default: one fence per resource, `<name>/<resource name>`.
   FenceTemplate fence;
   /// Methods that are let through. Default: all that the backend has. `GET` brings `HEAD` along.

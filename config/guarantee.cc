@@ -30,13 +30,31 @@ struct StoreGuarantee {
   }
 
   RouteGuarantee operator()(const HttpBackend& http) const {
-    if (http.commit != CommitMode::kPlain) {
-      return {Guarantee::kStrict,
-              fmt::format("Every write needs a token and is fenced at its commit (commit: {}), as "
-                          "far as the probe of the upstream confirms it.",
-                          to_string(http.commit))};
+    return http.commit == CommitMode::kPlain ? plain(http) : confirmed(http);
+  }
+
+  RouteGuarantee operator()(const S3Backend& s3) const {
+    if (s3.commit == CommitMode::kPlain) {
+      return plain(s3);
     }
-    if (!http.settle) {
+    if (s3.commit == CommitMode::kAuto && !s3.is_probed()) {
+      RouteGuarantee given = plain(s3);
+      given.reason += " To find out whether it can do more, the probe needs a `probe_bucket`.";
+      return given;
+    }
+    return confirmed(s3);
+  }
+
+ private:
+  static RouteGuarantee confirmed(const UpstreamSettings& settings) {
+    return {Guarantee::kStrict,
+            fmt::format("Every write needs a token and is fenced at its commit (commit: {}), as "
+                        "far as the probe of the upstream confirms it.",
+                        to_string(settings.commit))};
+  }
+
+  static RouteGuarantee plain(const UpstreamSettings& settings) {
+    if (!settings.settle) {
       return {
           Guarantee::kBounded,
           "Strict if the operator settles a write of unknown outcome only when the upstream can "
@@ -45,7 +63,7 @@ struct StoreGuarantee {
     return {Guarantee::kBounded,
             fmt::format("Strict unless the upstream applies a write later than {} after its "
                         "connection was closed (commit: plain).",
-                        format_duration(*http.settle))};
+                        format_duration(*settings.settle))};
   }
 };
 

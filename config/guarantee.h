@@ -17,7 +17,8 @@ struct RouteGuarantee {
 /// The guarantee of one route, looked at alone (design, 4). Pure.
 ///
 /// `writes: off` → none; `enforce: false` → detect; `writes: optional` → detect; files without
-/// fsync → bounded; an upstream with `commit: plain` → bounded; else strict. The first that applies
+/// fsync → bounded; an upstream with `commit: plain`, or S3 buckets that nobody probes → bounded;
+/// else strict. The first that applies
 /// counts. What an upstream really gives, its probe finds at the start: never more than this.
 RouteGuarantee route_guarantee(const Route& route);
 

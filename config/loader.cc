@@ -81,11 +81,12 @@ Loaded load_file(const std::string& path) {
     return fail("the configuration cannot be read to its end");
   }
   text.resize(static_cast<std::size_t>(file.gcount()));
-  const Environment environment = [](const std::string& name) -> std::optional<std::string> {
-    const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): see loader.h
-    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-  };
-  return load(text, path, environment, canonical_path);
+  return load(text, path, process_environment, canonical_path);
+}
+
+std::optional<std::string> process_environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): see loader.h
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
 std::string canonical_path(const std::string& path) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -33,6 +34,9 @@ Loaded load(std::string_view text, const std::string& file, const Environment& e
 /// Failure also: the file cannot be read (line 0). Not while another thread changes the
 /// environment (`setenv`).
 Loaded load_file(const std::string& path);
+
+/// The `Environment` of this process. Not while another thread changes it (`setenv`).
+std::optional<std::string> process_environment(const std::string& name);
 
 /// The `ResolvePath` of this machine: absolute, normal, without a trailing slash, symbolic links
 /// followed as far as the path exists. Never throws.

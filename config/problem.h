@@ -18,8 +18,8 @@ struct Problem {
   std::string file;  ///< As it was given to the loader.
   int line = 0;      ///< From 1; 0 when the file as a whole is meant (cannot be read).
   int column = 0;    ///< From 1, in bytes; 0 with line 0.
-  /// A sentence for the operator: the key, the reason, the fix. Never quotes `admin.token`,
-  /// the only secret.
+  /// A sentence for the operator: the key, the reason, the fix. Never quotes a secret:
+  /// `admin.token`, the secret keys and session tokens of S3.
   std::string message;
 
   friend bool operator==(const Problem&, const Problem&) = default;

@@ -8,7 +8,7 @@
 namespace fenceline::config {
 namespace {
 
-constexpr std::array<std::string_view, 3> kBackends{"files", "sqlite", "http"};
+constexpr std::array<std::string_view, 4> kBackends{"files", "sqlite", "http", "s3"};
 constexpr std::array<std::string_view, 7> kHttpMethods{"GET",  "HEAD",  "OPTIONS", "PUT",
                                                        "POST", "PATCH", "DELETE"};
 
@@ -37,19 +37,26 @@ std::optional<BackendConfig> as_backend(std::optional<T> read) {
   return read ? std::optional<BackendConfig>(std::move(*read)) : std::nullopt;
 }
 
-std::optional<BackendConfig> read_one(std::string_view key, Section& route, Place& place,
+std::optional<BackendConfig> read_one(std::string_view key, Section& route,
+                                      const std::optional<Pattern>& match, Place& place,
                                       Report& report) {
   if (key == "files") {
     return as_backend(read_files(route, place));
   }
-  return key == "sqlite" ? as_backend(read_sqlite(route, place, report))
-                         : as_backend(read_http(route, place));
+  if (key == "sqlite") {
+    return as_backend(read_sqlite(route, place, report));
+  }
+  return key == "http" ? as_backend(read_http(route, place))
+                       : as_backend(read_s3(route, match, place, report));
 }
 
 /// What a backend can take, in the order in which it is told.
 std::vector<std::string> all_methods(const BackendConfig& backend) {
   if (std::holds_alternative<FilesBackend>(backend)) {
     return {"GET", "HEAD", "PUT", "DELETE"};
+  }
+  if (std::holds_alternative<S3Backend>(backend)) {
+    return {"GET", "HEAD", "PUT", "POST", "DELETE"};
   }
   std::vector<std::string> methods;
   if (const auto* sqlite = std::get_if<SqliteBackend>(&backend)) {
@@ -82,7 +89,8 @@ Parsed<std::string> parse_method_of(std::string_view text, const std::vector<std
 
 }  // namespace
 
-std::optional<BackendConfig> read_backend(Section& route, RoutePlaces& places, Report& report) {
+std::optional<BackendConfig> read_backend(Section& route, const std::optional<Pattern>& match,
+                                          RoutePlaces& places, Report& report) {
   std::optional<BackendConfig> backend;
   std::string_view first;
   std::size_t count = 0;
@@ -92,7 +100,7 @@ std::optional<BackendConfig> read_backend(Section& route, RoutePlaces& places, R
     }
     if (++count == 1) {
       first = key;
-      backend = read_one(key, route, places.backend, report);
+      backend = read_one(key, route, match, places.backend, report);
       continue;
     }
     report.add(route.place_of(key),
@@ -100,14 +108,14 @@ std::optional<BackendConfig> read_backend(Section& route, RoutePlaces& places, R
                            "remove one of them, or make two routes",
                            route.full(key), first, route.place_of(first).line));
     Place ignored;
-    read_one(key, route, ignored, report);
+    read_one(key, route, match, ignored, report);
   }
-  // A backend of a later version has been reported already.
-  if (count == 0 && !route.has("s3")) {
-    report.add(route.place(),
-               fmt::format("`{}` is missing, or `sqlite` or `http`; a route needs a backend, as in "
-                           "`files: {{root: var/data}}`",
-                           route.full("files")));
+  if (count == 0) {
+    report.add(
+        route.place(),
+        fmt::format("`{}` is missing, or `sqlite`, `http` or `s3`; a route needs a backend, as in "
+                    "`files: {{root: var/data}}`",
+                    route.full("files")));
   }
   return count == 1 ? std::move(backend) : std::nullopt;
 }

@@ -19,13 +19,22 @@ namespace fenceline::config {
 /// Does: takes the one backend that the route names and sets `places.backend`. Success: the
 /// backend. Failure: nothing where there is none, more than one, or one that cannot be compared
 /// with others (no usable path or upstream). Whatever is wrong is reported.
-std::optional<BackendConfig> read_backend(Section& route, RoutePlaces& places, Report& report);
+/// `match`: that of the route, nothing if it is not usable.
+std::optional<BackendConfig> read_backend(Section& route, const std::optional<Pattern>& match,
+                                          RoutePlaces& places, Report& report);
 
 /// The `sqlite` backend of a route; nothing if it has no usable database. `place`: of the database.
 std::optional<SqliteBackend> read_sqlite(Section& route, Place& place, Report& report);
 
 /// The `http` backend of a route; nothing if it has no usable upstream. `place`: of the upstream.
 std::optional<HttpBackend> read_http(Section& route, Place& place);
+
+/// The `s3` backend of a route; nothing if it has no usable endpoint. `place`: of the endpoint.
+std::optional<S3Backend> read_s3(Section& route, const std::optional<Pattern>& match, Place& place,
+                                 Report& report);
+
+/// The `hosts` of a route, in lower case. Whatever is wrong is reported.
+std::vector<std::string> read_hosts(Section& route);
 
 /// The methods of a route: those of the file that the backend can have, otherwise all that it has.
 /// `GET` brings `HEAD` along. Whatever is wrong is reported.

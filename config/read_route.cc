@@ -76,19 +76,23 @@ std::optional<Route> read_route(const YamlNode& node, std::string path, const Ti
   auto name = section->read("name", Need::kRequired, parse_route_name);
   auto match = section->read("match", Need::kRequired, Pattern::parse);
   auto fence = read_fence(*section, match, name);
-  auto backend = read_backend(*section, places, report);
+  auto backend = read_backend(*section, match, places, report);
   // Without a usable backend the methods are read as far as they can be: all problems count.
   auto methods = read_methods(*section, backend                 ? *backend
                                         : section->has("files") ? BackendConfig(FilesBackend{})
+                                        : section->has("s3")    ? BackendConfig(S3Backend{})
                                                                 : BackendConfig(HttpBackend{}));
+  auto hosts = read_hosts(*section);
   places.name = section->place_of("name");
   places.match = section->place_of("match");
+  places.hosts = section->place_of("hosts");
   places.require = section->place_of("require");
   places.body_limit = section->place();
 
   // Read the rest even if the route is lost: all its problems count.
   Route route{.name = name.value_or(""),
               .match = match ? std::move(*match) : *Pattern::parse("/"),
+              .hosts = std::move(hosts),
               .fence = fence ? std::move(*fence) : FenceTemplate::per_resource(""),
               .methods = std::move(methods),
               .require = std::nullopt,

@@ -80,11 +80,82 @@ std::optional<DataConflict> http_conflict(const Route& first, const Route& secon
   return std::nullopt;
 }
 
+/// What is behind an S3 route, as a URL: the bucket in its path, or all of the server.
+Upstream objects_of(const S3Backend& s3) {
+  Upstream objects = s3.upstream;
+  objects.base_path = s3.bucket ? "/" + *s3.bucket : "";
+  return objects;
+}
+
+/// The resources behind an `http` or `s3` route; nothing behind another one.
+std::optional<Upstream> resources_of(const BackendConfig& backend) {
+  if (const auto* http = std::get_if<HttpBackend>(&backend)) {
+    return http->upstream;
+  }
+  const auto* s3 = std::get_if<S3Backend>(&backend);
+  return s3 != nullptr ? std::optional(objects_of(*s3)) : std::nullopt;
+}
+
+bool captures_nothing(const FenceTemplate& fence) {
+  return fence.text().find_first_of("{<") == std::string::npos;
+}
+
+/// True if the two routes, of which only `any` has `{bucket}`, provably give the objects of the
+/// bucket of `one` the same keys. The captures have the same names on both.
+bool have_same_keys_in_bucket(const Route& one, const Route& any) {
+  static constexpr std::string_view kBucket = "{bucket}";
+  std::string text = any.fence.text();
+  if (text.find('<') != std::string::npos) {
+    return false;
+  }
+  if (const std::size_t found = text.find(kBucket); found != std::string::npos) {
+    text.replace(found, kBucket.size(), *std::get<S3Backend>(one.backend).bucket);
+  }
+  return text == one.fence.text();
+}
+
+std::optional<DataConflict> s3_conflict(const Route& first, const Route& second) {
+  const auto& one = std::get<S3Backend>(first.backend);
+  const auto& other = std::get<S3Backend>(second.backend);
+  if (!share_resources(objects_of(one), objects_of(other))) {
+    return std::nullopt;
+  }
+  const std::string store =
+      other.bucket
+          ? fmt::format("the bucket \"{}\" of {}", *other.bucket, to_string(other.upstream))
+          : fmt::format("every bucket of {}", to_string(other.upstream));
+  const bool same = one.bucket.has_value() == other.bucket.has_value()
+                        ? have_same_keys(first, second)
+                    : one.bucket ? have_same_keys_in_bucket(first, second)
+                                 : have_same_keys_in_bucket(second, first);
+  if (!same) {
+    return DataConflict{Kind::kFence, {}, store};
+  }
+  if (one.deletes != other.deletes) {
+    return DataConflict{Kind::kSetting, "s3.deletes", store};
+  }
+  return std::nullopt;
+}
+
+/// Of routes with backends of two kinds: only an upstream can be reached through both.
+std::optional<DataConflict> mixed_conflict(const Route& first, const Route& second) {
+  const auto one = resources_of(first.backend);
+  const auto other = resources_of(second.backend);
+  const bool one_key = captures_nothing(first.fence) && first.fence.text() == second.fence.text();
+  if (!one || !other || !share_resources(*one, *other) || one_key) {
+    return std::nullopt;
+  }
+  return DataConflict{Kind::kFence, {}, fmt::format("what is behind {}", to_string(*other))};
+}
+
 std::string_view what_is_fenced(const BackendConfig& backend) {
   if (std::holds_alternative<FilesBackend>(backend)) {
     return "file";
   }
-  return std::holds_alternative<SqliteBackend>(backend) ? "document" : "resource";
+  if (std::holds_alternative<SqliteBackend>(backend)) {
+    return "document";
+  }
+  return std::holds_alternative<HttpBackend>(backend) ? "resource" : "object";
 }
 
 }  // namespace
@@ -96,7 +167,7 @@ std::string store_of(const Route& route, const ResolvePath& resolve) {
   if (const auto* sqlite = std::get_if<SqliteBackend>(&route.backend)) {
     return resolve(sqlite->database);
   }
-  return to_string(std::get<HttpBackend>(route.backend).upstream);
+  return to_string(*resources_of(route.backend));
 }
 
 std::vector<std::string> stores_of(const std::vector<Route>& routes, const ResolvePath& resolve) {
@@ -119,7 +190,7 @@ bool is_inside(const std::string& path, const std::string& directory) {
 std::optional<DataConflict> data_conflict(const Route& first, const std::string& first_store,
                                           const Route& second, const std::string& second_store) {
   if (first.backend.index() != second.backend.index()) {
-    return std::nullopt;
+    return mixed_conflict(first, second);
   }
   if (std::holds_alternative<FilesBackend>(first.backend)) {
     return files_conflict(first, first_store, second, second_store);
@@ -128,7 +199,8 @@ std::optional<DataConflict> data_conflict(const Route& first, const std::string&
     return first_store == second_store ? sqlite_conflict(first, second, second_store)
                                        : std::nullopt;
   }
-  return http_conflict(first, second);
+  return std::holds_alternative<HttpBackend>(first.backend) ? http_conflict(first, second)
+                                                            : s3_conflict(first, second);
 }
 
 std::optional<std::string> same_data_problem(const Route& first, const std::string& first_store,
@@ -165,6 +237,10 @@ std::optional<std::string> same_data_problem(const Route& first, const std::stri
 
 bool may_share_data(const Route& first, const std::string& first_store, const Route& second,
                     const std::string& second_store) {
+  if (const auto one = resources_of(first.backend)) {
+    const auto other = resources_of(second.backend);
+    return other && share_resources(*one, *other);
+  }
   if (first.backend.index() != second.backend.index()) {
     return false;
   }
@@ -172,9 +248,6 @@ bool may_share_data(const Route& first, const std::string& first_store, const Ro
     const auto& other = std::get<SqliteBackend>(second.backend);
     return first_store == second_store && (!one->statements.empty() || !other.statements.empty() ||
                                            same_table(one->table, other.table));
-  }
-  if (const auto* one = std::get_if<HttpBackend>(&first.backend)) {
-    return share_resources(one->upstream, std::get<HttpBackend>(second.backend).upstream);
   }
   return first_store == second_store;
 }

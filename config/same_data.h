@@ -15,8 +15,8 @@ namespace fenceline::config {
 using ResolvePath = std::function<std::string(const std::string&)>;
 
 /// Where the data of a route is, in a form that can be compared with those of other routes with the
-/// same kind of backend: the canonical files root or database, or the upstream as a URL. Calls
-/// `resolve` at most once.
+/// same kind of backend: the canonical files root or database, the upstream as a URL, or the S3
+/// endpoint with the bucket, if it has one. Calls `resolve` at most once.
 std::string store_of(const Route& route, const ResolvePath& resolve);
 
 /// The stores of all routes, in their order.
@@ -41,8 +41,9 @@ struct DataConflict {
 /// nobody sees it. So files roots and the base paths of one upstream must not be nested, and two
 /// routes share a root, a table of documents or an upstream only with keys that are provably the
 /// same. Settings of the store itself are then the same too: `files.sync`, the `sqlite.marks` of
-/// one database, the mapping of one table. What statements touch is not known: the operator's word
-/// counts. Pure.
+/// one database, the mapping of one table, the `s3.deletes` of one bucket. Likewise for buckets,
+/// where a route to any bucket reaches each of them, and for an `http` route to the path of one.
+/// What statements touch is not known: the operator's word counts. Pure.
 std::optional<DataConflict> data_conflict(const Route& first, const std::string& first_store,
                                           const Route& second, const std::string& second_store);
 

@@ -51,6 +51,29 @@ Parsed<std::string> parse_path(std::string_view text);
 /// A bearer token (RFC 6750, 2.1) of 16 … 4096 bytes. The sentence on failure never quotes it.
 Parsed<std::string> parse_bearer_token(std::string_view text);
 
+/// The name of a bucket: 3 … 63 lower-case letters, digits, `-` and `.`, with a letter or digit at
+/// both ends.
+Parsed<std::string> parse_bucket(std::string_view text);
+
+/// A host in front of which a bucket may stand: a name, no address. In lower case.
+Parsed<std::string> parse_bucket_host(std::string_view text);
+
+/// A region as it stands in a signature: 1 … 64 letters, digits, `-` and `_`.
+Parsed<std::string> parse_region(std::string_view text);
+
+/// An access key of one of our clients: 3 … 128 letters, digits, `_`, `.` and `-`.
+Parsed<std::string> parse_access_key(std::string_view text);
+
+/// An access key of ours at an upstream, whose rules we do not know: 1 … 128 visible ASCII
+/// characters but those that end it in a signature (`/`, `,`).
+Parsed<std::string> parse_upstream_access_key(std::string_view text);
+
+/// A secret: 1 … 4096 visible ASCII characters. The sentence on failure never quotes it.
+Parsed<std::string> parse_secret(std::string_view text);
+
+/// The name of a profile in a credentials file: not empty, without brackets.
+Parsed<std::string> parse_profile(std::string_view text);
+
 /// One of a few words.
 template <typename T>
 Parsed<T> parse_choice(std::string_view text,

@@ -243,6 +243,13 @@ Parsed<std::string> parse_host_name(std::string_view text) {
   return name;
 }
 
+bool is_address(const std::string& host) {
+  in_addr four{};
+  in6_addr six{};
+  return ::inet_pton(AF_INET, host.c_str(), &four) == 1 ||
+         ::inet_pton(AF_INET6, host.c_str(), &six) == 1;
+}
+
 bool share_resources(const Upstream& first, const Upstream& second) {
   if (first.host != second.host || first.port != second.port) {
     return false;

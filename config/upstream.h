@@ -30,6 +30,9 @@ Parsed<Upstream> parse_upstream(std::string_view text);
 /// Success: in lower case. Failure: a sentence. Pure.
 Parsed<std::string> parse_host_name(std::string_view text);
 
+/// True for an IPv4 or IPv6 address, false for a name. Pure.
+bool is_address(const std::string& host);
+
 /// True if the same server answers for both, and the paths of one begin with the base path of the
 /// other, so that one resource could be reached through both. Pure. Names are compared as they are
 /// written: two names of one machine are not seen.

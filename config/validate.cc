@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/same_data.h"
@@ -29,6 +30,24 @@ void check_names_and_matches(const Route& earlier, const Route& later, Report& r
                            "more specific; make one of them so",
                            later.match.text(), earlier.match.text(), earlier.name,
                            earlier.places.match.line));
+  }
+}
+
+bool is_or_is_below(std::string_view host, std::string_view other) {
+  return host == other || (host.ends_with(other) && host[host.size() - other.size() - 1] == '.');
+}
+
+/// Nobody could tell whose bucket the first label of such a host is.
+void check_hosts(const Route& earlier, const Route& later, Report& report) {
+  for (const std::string& host : later.hosts) {
+    for (const std::string& other : earlier.hosts) {
+      if (is_or_is_below(host, other) || is_or_is_below(other, host)) {
+        report.add(later.places.hosts,
+                   fmt::format("the host \"{}\" is that of route `{}` (line {}), \"{}\", or one is "
+                               "below the other; give each route hosts of its own",
+                               host, earlier.name, earlier.places.hosts.line, other));
+      }
+    }
   }
 }
 
@@ -126,6 +145,7 @@ void validate(const Config& config, const ResolvePath& resolve, Report& report) 
   for (std::size_t later = 0; later < routes.size(); ++later) {
     for (std::size_t earlier = 0; earlier < later; ++earlier) {
       check_names_and_matches(routes[earlier], routes[later], report);
+      check_hosts(routes[earlier], routes[later], report);
       if (const auto problem =
               same_data_problem(routes[earlier], stores[earlier], routes[later], stores[later])) {
         report.add(routes[later].places.backend, *problem);

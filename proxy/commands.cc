@@ -6,10 +6,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "base/log.h"
+#include "config/aws_credentials.h"
 #include "config/guarantee.h"
 #include "config/loader.h"
 #include "proxy/app.h"
@@ -18,6 +20,15 @@
 
 namespace fenceline::proxy {
 namespace {
+
+std::optional<std::string> problem_with_authorities(const config::UpstreamSettings& upstream,
+                                                    std::string_view kind) {
+  std::error_code ignored;
+  const auto& ca = upstream.tls.ca;
+  return !ca || std::filesystem::is_regular_file(*ca, ignored)
+             ? std::nullopt
+             : std::optional(fmt::format("{}.tls.ca: {} is not a file", kind, *ca));
+}
 
 std::optional<std::string> problem_with_store(const config::BackendConfig& backend) {
   namespace fs = std::filesystem;
@@ -30,9 +41,17 @@ std::optional<std::string> problem_with_store(const config::BackendConfig& backe
     if (fs::exists(sqlite->database, ignored) && !fs::is_regular_file(sqlite->database, ignored)) {
       return fmt::format("the database {} is not a file", sqlite->database);
     }
-  } else if (const auto& ca = std::get<config::HttpBackend>(backend).tls.ca;
-             ca && !fs::is_regular_file(*ca, ignored)) {
-    return fmt::format("http.tls.ca: {} is not a file", *ca);
+  } else if (const auto* http = std::get_if<config::HttpBackend>(&backend)) {
+    return problem_with_authorities(*http, "http");
+  } else {
+    const auto& s3 = std::get<config::S3Backend>(backend);
+    if (auto problem = problem_with_authorities(s3, "s3")) {
+      return problem;
+    }
+    if (s3.credentials) {
+      const auto keys = config::resolve_credentials(*s3.credentials, config::process_environment);
+      return keys ? std::nullopt : std::optional(fmt::format("s3.credentials: {}", keys.error()));
+    }
   }
   return std::nullopt;
 }

@@ -68,10 +68,11 @@ std::vector<std::string> changed_settings(const Config& running, const Config& w
 
 bool same_route(const Route& first, const std::string& first_root, const Route& second,
                 const std::string& second_root) {
-  return first.match.text() == second.match.text() && first.fence.text() == second.fence.text() &&
-         first.methods == second.methods && first.writes == second.writes &&
-         first.enforce == second.enforce && first.max_jump == second.max_jump &&
-         first.require == second.require && first.body_limit_bytes == second.body_limit_bytes &&
+  return first.match.text() == second.match.text() && first.hosts == second.hosts &&
+         first.fence.text() == second.fence.text() && first.methods == second.methods &&
+         first.writes == second.writes && first.enforce == second.enforce &&
+         first.max_jump == second.max_jump && first.require == second.require &&
+         first.body_limit_bytes == second.body_limit_bytes &&
          first.body_timeout == second.body_timeout && first.drain_timeout == second.drain_timeout &&
          config::same_backend(first, first_root, second, second_root);
 }

@@ -70,6 +70,21 @@ TEST(Docs, TheExampleLoads) {
   EXPECT_EQ(loaded->routes.size(), 5U);
 }
 
+TEST(Docs, TheExampleOfS3Loads) {
+  const std::string docs = read_source("docs/config.md");
+  const std::string begin = "```yaml\n  - name: media\n";
+  const std::size_t start = docs.find(begin);
+  ASSERT_NE(start, std::string::npos);
+  std::string route = docs.substr(start + 8, docs.find("```", start + 8) - start - 8);
+  for (const std::string name : {"WORKER_SECRET", "DASHBOARD_SECRET"}) {
+    route.replace(route.find(name), name.size(), "SECRET");
+  }
+  const Loaded loaded = load_text("listen: 127.0.0.1:1\nledger: {sqlite: l}\nroutes:\n" + route);
+  EXPECT_EQ(problems_of(loaded), std::vector<std::string>());
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(std::get<S3Backend>(loaded->routes[0].backend).clients.size(), 2U);
+}
+
 TEST(Docs, TheQuickstartLoadsAndIsStrict) {
   const Loaded loaded = load_text(read_source("config/quickstart.yaml"));
   EXPECT_EQ(problems_of(loaded), std::vector<std::string>());
@@ -148,6 +163,33 @@ TEST(Docs, DefaultsOfTheBackendsAreThoseOfTheModel) {
   EXPECT_EQ(documented("http.idle_connections"), std::to_string(http.idle_connections));
   EXPECT_EQ(documented("http.probe"), http.probe ? "true" : "false");
   EXPECT_EQ(*parse_size(documented("http.retry_body")), http.retry_body_bytes);
+}
+
+TEST(Docs, DefaultsOfS3AreThoseOfTheModel) {
+  const auto documented = [](const std::string& key) {
+    return std::string(find_key("routes[].s3." + key)->default_value);
+  };
+  const auto time = [&](const std::string& key) { return *parse_duration(documented(key)); };
+  const S3Backend s3;
+  EXPECT_EQ(documented("region"), s3.region);
+  EXPECT_EQ(s3.addressing, S3Addressing::kPath);
+  EXPECT_EQ(documented("addressing"), "path");
+  EXPECT_EQ(documented("credentials.profile"), S3KeysInFile().profile);
+  EXPECT_EQ(S3Client().access, S3Access::kWrite);
+  EXPECT_EQ(documented("clients[].access"), "write");
+  EXPECT_EQ(documented("anonymous"), s3.anonymous ? "true" : "false");
+  EXPECT_EQ(documented("commit"), to_string(s3.commit));
+  EXPECT_EQ(s3.deletes, S3Deletes::kAuto);
+  EXPECT_EQ(documented("deletes"), "auto");
+  EXPECT_EQ(time("settle"), s3.settle);
+  EXPECT_EQ(documented("probe"), s3.probe ? "true" : "false");
+  EXPECT_EQ(documented("tls.verify"), s3.tls.verify ? "true" : "false");
+  EXPECT_EQ(time("timeout"), s3.timeout);
+  EXPECT_EQ(time("connect_timeout"), s3.connect_timeout);
+  EXPECT_EQ(time("keep_alive"), s3.keep_alive);
+  EXPECT_EQ(documented("connections"), std::to_string(s3.connections));
+  EXPECT_EQ(documented("idle_connections"), std::to_string(s3.idle_connections));
+  EXPECT_EQ(*parse_size(documented("hold")), s3.hold_bytes);
 }
 
 }  // namespace

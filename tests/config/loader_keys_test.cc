@@ -116,12 +116,6 @@ log: {level: info}
 )",
                   {"1:1: the key `listen` is missing", "1:1: the key `ledger` is missing",
                    "1:1: the key `routes` is missing"}},
-        ErrorCase{"S3",
-                  kBase + R"(  - name: jobs
-    match: /jobs/{id}
-    s3: {bucket: x}
-)",
-                  {"9:5: `routes[1].s3` is not in this version"}},
         ErrorCase{"Leases",
                   kBase + R"(leases: {}
 )",
@@ -130,8 +124,8 @@ log: {level: info}
                   kBase + R"(  - name: jobs
     match: /jobs/{id}
 )",
-                  {"7:5: `routes[1].files` is missing, or `sqlite` or `http`; a route needs a "
-                   "backend, as in `files: {root: var/data}`"}},
+                  {"7:5: `routes[1].files` is missing, or `sqlite`, `http` or `s3`; a route "
+                   "needs a backend, as in `files: {root: var/data}`"}},
         ErrorCase{"RouteScalar",
                   kBase + R"(  - hello
 )",
@@ -212,8 +206,8 @@ routes: [{}]
 )",
                   {"3:10: the key `routes[0].name` is missing",
                    "3:10: the key `routes[0].match` is missing",
-                   "3:10: `routes[0].files` is missing, or `sqlite` or `http`; a route needs a "
-                   "backend, as in `files: {root: var/data}`"}},
+                   "3:10: `routes[0].files` is missing, or `sqlite`, `http` or `s3`; a route "
+                   "needs a backend, as in `files: {root: var/data}`"}},
         ErrorCase{"EverythingAtOnce",
                   R"(lisen: 127.0.0.1:1
 ledger: {sqlit: l}

@@ -58,6 +58,26 @@ def http(value, *lines):
     return backend(f"http: {{upstream: 'http://h', {value}}}", *lines)
 
 
+def s3(value, *lines, match="/media/{key...}"):
+    return backend(f"s3: {{endpoint: 'http://h:9000', {value}}}", *lines).replace(
+        "/data/{path...}", match, 1)
+
+
+CLIENTS = "clients: [{access_key: worker, secret_key: s}]"
+
+
+def bucket(value, *lines, match="/media/{key...}"):
+    return s3(f"bucket: media, {CLIENTS}, {value}", *lines, match=match)
+
+
+def buckets(value, *lines, match="/{bucket}/{key...}"):
+    return s3(f"{CLIENTS}, {value}", *lines, match=match)
+
+
+def ours(value):
+    return bucket(f"credentials: {value}")
+
+
 def upstream(value):
     return backend(f"http: {{upstream: '{value}'}}")
 
@@ -146,6 +166,42 @@ GOOD = {
     "http body": http("commit: move", "limits: {body: 16GiB}"),
     "http strict": http("commit: auto", "require: strict"),
     "http bounded": http("commit: plain", "require: bounded"),
+    **{f"s3 {value}": bucket(value) for value in (
+        "region: eu-west_1", "region: US", "region: 7", "addressing: path", "addressing: virtual",
+        "commit: auto", "commit: conditional", "commit: plain", "deletes: auto",
+        "deletes: tombstone", "settle: manual", "settle: 24h", "probe: true",
+        "probe: false, commit: plain", "probe: 'false', commit: conditional", "timeout: 1ms",
+        "connect_timeout: 24h", "keep_alive: 7s", "connections: 1000000", "idle_connections: 0",
+        "hold: 0", "hold: 1GiB", "anonymous: true", "anonymous: 'false'")},
+    **{f"s3 match {value}": bucket("commit: auto", match=value) for value in (
+        "/{key...}", "/a/b/{key...}", '"/a b/é/{key...}"', "/a/${PORT}/{key...}")},
+    **{f"s3 any bucket {value}": buckets("commit: auto", match=value) for value in (
+        "/{bucket}/{key...}", "/a/b/{bucket}/{key...}")},
+    "s3 match from outside": bucket("commit: auto", match="'${PATTERN}'"),
+    "s3 probe bucket": buckets("probe_bucket: a.b-c.1"),
+    "s3 anonymous": s3("bucket: media, anonymous: true"),
+    "s3 bucket of digits": s3("bucket: 123, anonymous: 'true'"),
+    **{f"s3 ours {value}": ours(value) for value in (
+        "{access_key: 'a:b@c', secret_key: 'x/$y$$'}",
+        "{access_key: 7, secret_key: true, session_token: 't='}",
+        "{access_key: '${PORT}', secret_key: '${SECRET}'}",
+        "{environment: 'true'}", "{environment: true}")},
+    **{f"s3 client {value}": s3(f"bucket: media, clients: [{value}]") for value in (
+        "{access_key: a_.-, secret_key: x}", "{access_key: 1234, secret_key: 7, access: read}",
+        "{access_key: abc, secret_key: x, access: write}, {access_key: abd, secret_key: x}",
+        "{access_key: " + "a" * 128 + ", secret_key: '${SECRET}'}")},
+    **{f"s3 endpoint {value}": s3(f"bucket: b-1, {CLIENTS}").replace("http://h:9000", value)
+       for value in ("https://h", "http://h/", "http://[::1]:9000", "http://10.0.0.1",
+                     "http://${PORT}a")},
+    **{f"s3 tls {value}": bucket(f"tls: {value}").replace("http://", "https://") for value in (
+        "{}", "{name: a.B, verify: false}")},
+    **{f"s3 hosts {value}": bucket("commit: auto", f"hosts: {value}") for value in (
+        "[s3.example.com]", "[A.b, c, true]", "['${PORT}a']")},
+    **{f"s3 methods {value}": bucket("commit: auto", f"methods: {value}") for value in (
+        "[GET]", "[HEAD, GET, POST, DELETE, PUT]")},
+    "s3 strict": bucket("commit: conditional", "require: strict"),
+    "s3 strict by a probe": buckets("probe_bucket: scratch", "require: strict"),
+    "s3 bounded": buckets("commit: auto", "require: bounded"),
     "fence of two captures": match("/{a}/{b...}") + "    fence: f-{a}-x/{b...}\n",
     "two routes": more("  - name: other", "    match: /other/{path...}",
                        "    files: {root: var/other}"),
@@ -165,7 +221,50 @@ BAD = {
     "no backend": BASE.replace("    files: {root: var/data}\n", ""),
     "unknown key": more("lisen: 1"),
     "reserved key": more("leases: {}"),
-    "reserved backend": BASE.replace("files: {root: var/data}", "s3: {}"),
+    "no endpoint": s3("bucket: media, anonymous: true").replace("endpoint: 'http://h:9000', ", ""),
+    **{f"s3 {value}": bucket(value) for value in (
+        "region: ''", "region: a.b", "region: " + "a" * 65, "addressing: host", "commit: move",
+        "deletes: plain", "settle: never", "probe: no", "probe: false", "timeout: 0s",
+        "connect_timeout: 25h", "keep_alive: 5", "connections: 0", "idle_connections: -1",
+        "hold: 2GiB", "anonymous: maybe", "tls: {}", "probe_bucket: scratch", "host: client",
+        "reads: [GET]")},
+    **{f"s3 match {value}": bucket("commit: auto", match=value) for value in (
+        "/a/", "/media/{path...}", "/{tenant}/{key...}", "/{key}", "/a/{bucket}/b/{key...}", "/a",
+        "/{Bucket}/{key...}", "/{bucket}", "/a/{$}")},
+    **{f"s3 any bucket {value}": bucket("commit: auto", match=value) for value in (
+        "/{bucket}/{key...}", "/${PORT}/{bucket}/{key...}")},
+    "s3 no bucket": buckets("commit: auto", match="/media/{key...}"),
+    **{f"s3 bucket {value}": s3(f"bucket: {value}, {CLIENTS}") for value in (
+        "ab", "A-b", "-ab", "ab.", "a_b", "a" * 64, "''", "12")},
+    **{f"s3 probe bucket {value}": buckets(f"probe_bucket: {value}") for value in ("ab", "Abc")},
+    "s3 probe bucket without a probe": buckets("probe_bucket: abc, probe: false, commit: plain"),
+    **{f"s3 ours {value}": ours(value) for value in (
+        "{}", "x", "{access_key: a}", "{secret_key: s}", "{access_key: a/b, secret_key: s}",
+        "{access_key: '', secret_key: s}", "{access_key: a, secret_key: ''}",
+        "{access_key: a, secret_key: 'a b'}", "{access_key: a, secret_key: é}",
+        "{access_key: a, secret_key: s, session_token: ''}", "{environment: false}",
+        "{environment: 1}", "{environment: true, profile: x}", "{environment: true, secret_key: s}",
+        "{file: a, environment: true}", "{file: a, session_token: s}", "{file: ''}",
+        "{file: a, profile: ''}", "{file: a, profile: '[x]'}", "{access_key: a, secret_key: s, file: f}",
+        "{access_key: a, secret_key: s, profile: p}", "{profile: p}")},
+    **{f"s3 client {value}": s3(f"bucket: media, clients: {value}") for value in (
+        "[]", "{}", "x", "[x]", "[{}]", "[{access_key: abc}]", "[{secret_key: s}]",
+        "[{access_key: ab, secret_key: s}]", "[{access_key: a/bc, secret_key: s}]",
+        "[{access_key: abc, secret_key: ''}]", "[{access_key: abc, secret_key: s, access: all}]",
+        "[{access_key: abc, secret_key: s, role: x}]")},
+    "s3 nobody": s3("bucket: media"),
+    "s3 nobody and false": s3("bucket: media, anonymous: false"),
+    **{f"s3 endpoint {value}": s3(f"bucket: b-1, {CLIENTS}").replace("http://h:9000", value)
+       for value in ("h", "ftp://h", "http://h/a", "http://u:p@h", "http://h?a", "")},
+    **{f"s3 virtual {value}": bucket("addressing: virtual").replace("http://h:9000", value)
+       for value in ("http://10.0.0.1", "http://[::1]:80")},
+    **{f"s3 hosts {value}": bucket("commit: auto", f"hosts: {value}") for value in (
+        "[]", "s3.example.com", "['s3.example.com:80']", "[10.0.0.1]", "['[::1]']", "[a, a]",
+        "['*.a']")},
+    "hosts of files": more("    hosts: [a]"),
+    **{f"s3 methods {value}": bucket("commit: auto", f"methods: {value}") for value in (
+        "[OPTIONS]", "[PATCH]", "[get]")},
+    "s3 strict": bucket("commit: plain", "require: strict"),
     "two backends": more("    sqlite: {database: j.db}"),
     "two others": sqlite("table: t", "http: {upstream: 'http://h'}"),
     **{f"database {value}": backend(f"sqlite: {{database: {value}}}") for value in (
@@ -289,7 +388,21 @@ EVERY_KEY = {
             "upstream": "https://h", "commit": "move", "settle": "1s", "reads": ["GET"],
             "host": "client", "tls": {"ca": "a", "name": "n", "verify": True}, "timeout": "1s",
             "connect_timeout": "1s", "keep_alive": "1s", "connections": 70,
-            "idle_connections": 3, "probe": True, "retry_body": 5}}],
+            "idle_connections": 3, "probe": True, "retry_body": 5}}, {
+        "name": "d", "match": "/d/{key...}", "hosts": ["s3.x"], "limits": {"body": 9}, "s3": {
+            "endpoint": "https://i", "bucket": "media", "region": "r", "addressing": "virtual",
+            "credentials": {"access_key": "a", "secret_key": "s", "session_token": "t"},
+            "clients": [{"access_key": "abc", "secret_key": "s", "access": "read"}],
+            "anonymous": False, "commit": "conditional", "deletes": "tombstone", "settle": "1s",
+            "probe": True, "tls": {"ca": "a", "name": "n", "verify": True}, "timeout": "1s",
+            "connect_timeout": "1s", "keep_alive": "1s", "connections": 70,
+            "idle_connections": 3, "hold": 5}}, {
+        "name": "e", "match": "/e/{bucket}/{key...}", "limits": {"body": 9}, "s3": {
+            "endpoint": "https://j", "anonymous": True, "probe_bucket": "scratch",
+            "credentials": {"file": "f", "profile": "p"}}}, {
+        "name": "f", "match": "/f/{key...}", "limits": {"body": 9}, "s3": {
+            "endpoint": "https://k", "bucket": "media", "anonymous": True,
+            "credentials": {"environment": True}}}],
 }
 
 
@@ -334,7 +447,13 @@ TEXTS = {("listen", "tls", "certificate"), ("listen", "tls", "key"), ("ledger", 
          ("routes", 0, "fence"), ("routes", 0, "files", "root"), ("routes", 1, "name"),
          ("routes", 2, "name"), ("routes", 1, "sqlite", "database"),
          ("routes", 1, "sqlite", "statements", "short"),
-         ("routes", 1, "sqlite", "statements", "long", "sql"), ("routes", 2, "http", "tls", "ca")}
+         ("routes", 1, "sqlite", "statements", "long", "sql"), ("routes", 2, "http", "tls", "ca"),
+         ("routes", 3, "name"), ("routes", 3, "s3", "region"), ("routes", 3, "s3", "tls", "ca"),
+         ("routes", 3, "s3", "clients", 0, "secret_key"), ("routes", 4, "name"),
+         ("routes", 4, "s3", "credentials", "file"), ("routes", 4, "s3", "credentials", "profile"),
+         ("routes", 5, "name"),
+         *(("routes", 3, "s3", "credentials", name)
+           for name in ("access_key", "secret_key", "session_token"))}
 # Names of statements are free, and SQL is any text.
 STATEMENTS = ("routes", 1, "sqlite", "statements")
 RIGHT = {(STATEMENTS, "too large a number"), (STATEMENTS, "a key too many"),
@@ -394,6 +513,18 @@ ONLY_THE_LOADER = {
     "names of tables and columns differ": [
         sqlite("table: a, marks: A"), sqlite("table: fenceline_marks"),
         sqlite("columns: {key: k, value: K}")],
+    "a bucket has one fence, and an upstream with buckets": [
+        bucket("commit: auto") + "\n".join((*OTHER, f"    {value}", "")).replace("path", "key")
+        for value in (f"s3: {{endpoint: 'http://h:9000', bucket: media, {CLIENTS}}}",
+                      "http: {upstream: 'http://h:9000/media/x'}")],
+    "access keys differ": [
+        s3("bucket: media, clients: [{access_key: abc, secret_key: s}, "
+           "{access_key: abc, secret_key: t}]")],
+    "hosts differ, and none is below another": [
+        bucket("commit: auto", "hosts: [a.b]") + "\n".join(
+            (*OTHER, f"    hosts: [{host}]", "    s3: {endpoint: 'http://i', bucket: media, "
+             f"{CLIENTS}}}", "")).replace("path", "key") for host in ("A.b", "x.a.b", "b")],
+    "strict needs a probe": [buckets("commit: auto", "require: strict")],
     "idle connections are connections": [http("connections: 5, idle_connections: 6")],
     "a variable is not http": [backend("http: {upstream: 'ht${EMPTY}tp://h', tls: {}}")],
     "the ledger and the TLS key are outside of the files": [

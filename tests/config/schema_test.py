@@ -24,7 +24,8 @@ import schema_documents
 
 ROOT = Path(__file__).resolve().parents[2]
 FENCELINE = ""
-ENVIRONMENT = {"PORT": "8099", "SECRET": "0123456789abcdef", "EMPTY": "", "LEVEL": "loud"}
+ENVIRONMENT = {"PORT": "8099", "SECRET": "0123456789abcdef", "EMPTY": "", "LEVEL": "loud",
+               "PATTERN": "/x/{key...}"}
 
 
 class CoreLoader(yaml.SafeLoader):
@@ -81,7 +82,7 @@ class SchemaTest(unittest.TestCase):
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         # Also without the certificates that it names a configuration is well formed.
         refused = re.search(r"^fenceline: [0-9]+ problems? in ", done.stderr, re.MULTILINE)
-        missing = re.match(r"fenceline: (?:listen\.tls|route \S+ http\.tls\.ca): ", done.stderr)
+        missing = re.match(r"fenceline: (?:listen\.tls|route \S+ (?:http|s3)\.tls\.ca|route \S+ s3\.credentials): ", done.stderr)
         if not refused and not missing:
             self.assertEqual(done.returncode, 0, done.stderr)
         return refused is None, done.stderr

@@ -37,6 +37,19 @@ inline const std::string kHttpBase =
     kRoute + "    http:\n      upstream: http://127.0.0.1:5984/base\n";
 inline const std::string kHttpsBase = kRoute + "    http:\n      upstream: https://h\n";
 
+inline const std::string kS3Route = R"(listen: 127.0.0.1:8080
+ledger: {sqlite: var/ledger.db}
+routes:
+  - name: media
+    match: /media/{key...}
+)";
+
+/// The same for S3, with all that it needs; the last line is 9.
+inline const std::string kS3Base = kS3Route +
+                                   "    s3:\n      endpoint: http://h:9000\n"
+                                   "      bucket: photos\n"
+                                   "      clients: [{access_key: worker, secret_key: hush}]\n";
+
 /// A text and what is wrong with it, in the order of the file.
 struct ErrorCase {
   std::string name;  ///< Of the test.
