@@ -58,6 +58,15 @@ std::optional<SystemTime> time_of(std::string_view text) {
          std::chrono::seconds(seconds);
 }
 
+// As decoded from a presigned URL it could be anything, a line feed too.
+bool is_region(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
+    const char lower = ascii_lower(c);
+    return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.';
+  });
+}
+
 Result<void> read_credential(std::string_view text, Presented& into) {
   // The access key comes first and may hold slashes; the scope is the last four parts.
   std::vector<std::string_view> parts;
@@ -71,7 +80,7 @@ Result<void> read_credential(std::string_view text, Presented& into) {
     parts.push_back(rest.substr(slash + 1));
     rest = rest.substr(0, slash);
   }
-  if (rest.empty() || parts[0] != "aws4_request" || parts[1] != "s3" || parts[2].empty() ||
+  if (rest.empty() || parts[0] != "aws4_request" || parts[1] != "s3" || !is_region(parts[2]) ||
       parts[3].size() != 8 || !is_digits(parts[3])) {
     return malformed(into.presigned,
                      "The scope of the credential is not <date>/<region>/s3/aws4_request.");

@@ -27,7 +27,7 @@ struct Presented {
 
 /// Reads the credentials of a request, in the `Authorization` field or in the query.
 /// Success: them, or nothing if there are none. Failure: as `verify` has it for
-/// `kMalformedRequest`, and `kForbidden` with `AccessDenied` for both at once. Pure.
+/// `kMalformedRequest`, and `kForbidden` with `AccessDenied` for a time that is missing. Pure.
 Result<std::optional<Presented>> presented_by(const RequestHead& head);
 
 /// A refusal with an S3 code.

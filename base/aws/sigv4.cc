@@ -75,6 +75,26 @@ std::string normalized(std::string_view path) {
   return text.empty() || (collection && !text.ends_with('/')) ? text + "/" : text;
 }
 
+// An encoded slash stays encoded: `/a%2Fb` is one segment, `/a/b` two, and whoever signed one has
+// not signed the other. What cannot be decoded stays as it was sent.
+std::string encoded_anew(std::string_view path) {
+  std::string text;
+  std::string_view rest = path;
+  while (true) {
+    const std::size_t slash = std::min(rest.find('/'), rest.size());
+    const auto segment = percent_decoded(rest.substr(0, slash));
+    if (!segment) {
+      return std::string(path);
+    }
+    append_encoded(text, *segment, true);
+    if (slash == rest.size()) {
+      return text;
+    }
+    text += '/';
+    rest.remove_prefix(slash + 1);
+  }
+}
+
 std::string canonical_path(std::string_view path, PathRule rule) {
   std::string text;
   switch (rule) {
@@ -82,7 +102,7 @@ std::string canonical_path(std::string_view path, PathRule rule) {
       text = path;
       break;
     case PathRule::kEncodedAnew:
-      append_encoded(text, percent_decoded(path).value_or(std::string(path)), false);
+      text = encoded_anew(path);
       break;
     case PathRule::kNormalized:
       append_encoded(text, normalized(path), false);

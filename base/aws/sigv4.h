@@ -51,8 +51,9 @@ std::string sha256_hex(std::string_view bytes);
 std::string timestamp_of(SystemTime time);
 
 /// Which form of a path is signed. S3: as it is sent, or, by clients that send more or less encoded
-/// than they sign, decoded once and encoded again. The published vectors, for other services, are
-/// normalised or encoded a second time; only tests use that.
+/// than they sign, decoded once and encoded again (but `%2F`, which is never a slash). The
+/// published vectors, for other services, are normalised or encoded a second time; only tests use
+/// that.
 enum class PathRule : std::uint8_t { kAsSent, kEncodedAnew, kNormalized, kEncodedTwice };
 
 /// What a signature covers of one request.
@@ -96,9 +97,9 @@ struct ToSign {
 /// Signs a request of ours.
 /// Does: adds `x-amz-date`, `x-amz-content-sha256`, `x-amz-security-token` where the credentials
 /// have one, and `Authorization`. Signs these, `host`, and every field of `fields` but those that a
-/// connection may change (`Connection`, `User-Agent`, `Expect`, `Via`, `X-Forwarded-…`,
-/// `Forwarded`, `Accept-Encoding`). `fields` must have none of what is added. Keeps the signing key
-/// of the day per thread.
+/// connection may change (`Connection`, `TE`, `User-Agent`, `Expect`, `Via`, `X-Forwarded-…`,
+/// `Forwarded`, `Accept`, `Accept-Encoding`). `fields` must have none of what is added. Keeps the
+/// signing key of the day per thread.
 void sign(const ToSign& request, const Credentials& credentials, FieldLines& fields);
 
 }  // namespace fenceline::base::aws

@@ -72,6 +72,16 @@ Result<void> check_signed(const RequestHead& head, const Presented& presented,
   if (!is_signed("host")) {
     return refuse(ErrorKind::kForbidden, "AccessDenied", "The field Host is not signed.");
   }
+  // Without this, a field without a value could be added and taken away.
+  for (const std::string& name : presented.signed_names) {
+    if (head.count(name) == 0) {
+      return refuse(
+          ErrorKind::kForbidden, "SignatureDoesNotMatch",
+          fmt::format("The field {} is signed but did not arrive. See that nothing on the "
+                      "way takes it out.",
+                      name));
+    }
+  }
   for (const Field& field : head.fields) {
     const bool must = begins_with_name(field.name, "x-amz-") ||
                       std::ranges::any_of(must_sign, [&field](const std::string& each) {

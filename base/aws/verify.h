@@ -71,16 +71,17 @@ Result<Payload> payload_of(const RequestHead& head);
 /// Verifies the signature of a request.
 /// Does: takes the region from the scope, whatever it is; compares in constant time; requires that
 /// `host`, every `x-amz-…` field that is sent, and every field in `must_sign` (lower case) that is
-/// sent, are signed: with a presigned URL, too. (S3 also wants `content-type` signed, but minio's
-/// clients leave it out.) Reads the query by its decoded names; takes a path as it was sent, or
-/// decoded once and encoded again.
+/// sent, are signed, and that every signed field is sent: with a presigned URL, too. (S3 also wants
+/// `content-type` signed, but minio's clients leave it out.) Reads the query by its decoded names;
+/// takes a path as it was sent, or decoded once and encoded again, where `%2F` stays `%2F`.
 /// Success: who it was. Nothing if the request carries no credentials at all (no `Authorization`,
 /// nothing of a presigned URL in the query).
 /// Failure, each with its S3 code in `Error::code` and a sentence that says what to do:
 /// `kMalformedRequest` (`AuthorizationHeaderMalformed`, `AuthorizationQueryParametersError`,
-/// `InvalidRequest`: Signature Version 2, also presigned, and how the client is switched to 4),
-/// `kForbidden` (`InvalidAccessKeyId`, `SignatureDoesNotMatch`, `RequestTimeTooSkewed`,
-/// `AccessDenied`: expired, not yet valid, a mandatory field not signed, twice authenticated).
+/// `InvalidArgument`: credentials twice, or of another kind; `InvalidURI`; `InvalidRequest`:
+/// Signature Version 2, also presigned, and how the client is switched to 4), `kForbidden`
+/// (`InvalidAccessKeyId`, `SignatureDoesNotMatch`, `RequestTimeTooSkewed`, `AccessDenied`: expired,
+/// not yet valid, a mandatory field not signed).
 Result<std::optional<Verified>> verify(const RequestHead& head, const KeyTable& keys,
                                        std::span<const std::string> must_sign, SystemTime now);
 

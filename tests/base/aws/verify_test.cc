@@ -2,126 +2,22 @@
 
 #include <gtest/gtest.h>
 
-#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/aws/chunk_signature.h"
-#include "base/aws/query.h"
 #include "base/aws/sigv4.h"
+#include "tests/base/aws/signed_client.h"
 
 namespace fenceline::base::aws {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::string_view kSecret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
-// 2013-05-24T00:00:00Z.
-constexpr SystemTime kNow{std::chrono::seconds(1'369'353'600)};
+using Client = SignedClient;
 
-class OneKey final : public KeyTable {
- public:
-  [[nodiscard]] std::optional<std::string_view> secret_of(
-      std::string_view access_key) const override {
-    return access_key == "AKID" ? std::optional(kSecret) : std::nullopt;
-  }
-};
-
-/// A request that a client has signed and that a test may change.
-class Client {
- public:
-  std::string method = "PUT";
-  std::string path = "/media/a%20b//c";
-  std::string query = "versionId=1&x-id=PutObject";
-  std::deque<std::pair<std::string, std::string>> fields = {{"Host", "127.0.0.1:9000"}};
-  std::string region = "eu-central-1";
-  std::string hash = std::string(kUnsignedPayload);
-  SystemTime time = kNow;
-
-  void add(std::string name, std::string value) {
-    fields.emplace_back(std::move(name), std::move(value));
-  }
-
-  [[nodiscard]] std::string& value_of(std::string_view name) {
-    for (auto& [each, value] : fields) {
-      if (equal_names(each, name)) {
-        return value;
-      }
-    }
-    throw std::runtime_error("no such field");
-  }
-
-  /// Adds the fields that a client adds. `unsigned_names` are left out of the signature.
-  void sign(std::string_view session = {}) {
-    FieldLines lines;
-    std::string host;
-    for (const auto& [name, value] : fields) {
-      if (equal_names(name, "Host")) {
-        host = value;
-      } else {
-        lines.add_named(name, value);
-      }
-    }
-    const std::string target = path + (query.empty() ? "" : "?" + query);
-    aws::sign({.method = method,
-               .target = target,
-               .host = host,
-               .region = region,
-               .payload_hash = hash,
-               .time = time},
-              {"AKID", std::string(kSecret), std::string(session)}, lines);
-    fields = {{"Host", host}};
-    for (auto& field : lines.list()) {
-      fields.push_back(std::move(field));
-    }
-  }
-
-  /// Puts the signature into the query.
-  void presign(std::string_view expires = "3600", std::string_view session = {}) {
-    const Scope scope{.date = timestamp_of(time).substr(0, 8), .region = region};
-    query += (query.empty() ? "" : "&");
-    query += "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKID%2F";
-    append_encoded(query, scope.text(), true);
-    query += "&X-Amz-Date=" + timestamp_of(time) + "&X-Amz-Expires=" + std::string(expires) +
-             "&X-Amz-SignedHeaders=host";
-    if (!session.empty()) {
-      query += "&X-Amz-Security-Token=" + std::string(session);
-    }
-    const std::vector<Field> signed_fields = {{"host", value_of("Host")}};
-    const std::vector<std::string_view> names = {"host"};
-    const std::string canonical = canonical_request({.method = method,
-                                                     .path = path,
-                                                     .query = query,
-                                                     .fields = signed_fields,
-                                                     .signed_names = names,
-                                                     .payload_hash = hash});
-    query += "&X-Amz-Signature=" +
-             signature_of(signing_key(kSecret, scope),
-                          string_to_sign(timestamp_of(time), scope.text(), canonical));
-  }
-
-  [[nodiscard]] Result<std::optional<Verified>> ask(SystemTime now = kNow) const {
-    RequestHead head;
-    head.method_text = method;
-    head.path = path;
-    head.query = query;
-    for (const auto& [name, value] : fields) {
-      head.fields.push_back({name, value});
-    }
-    const std::vector<std::string> must_sign = {"fencing-token"};
-    return verify(head, OneKey(), must_sign, now);
-  }
-};
-
-void expect_refused(const Client& client, ErrorKind kind, std::string_view code,
-                    SystemTime now = kNow) {
-  const auto answer = client.ask(now);
-  ASSERT_FALSE(answer);
-  EXPECT_EQ(answer.error().kind, kind) << answer.error().detail;
-  EXPECT_EQ(answer.error().code, code) << answer.error().detail;
-  EXPECT_FALSE(answer.error().detail.empty());
-}
+constexpr SystemTime kNow = kTestNow;
 
 TEST(VerifyTest, ASignedRequestIsKnown) {
   Client client;
@@ -317,7 +213,7 @@ TEST(ChunkSignerTest, TheDocumentedChain) {
   Verified verified;
   verified.timestamp = "20130524T000000Z";
   verified.scope = scope.text();
-  verified.key = signing_key(kSecret, scope);
+  verified.key = signing_key(kTestSecret, scope);
   verified.seed_signature = "4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9";
   ChunkSigner signer(verified);
   EXPECT_EQ(signer.next(sha256_hex(std::string(65'536, 'a'))),
