@@ -87,8 +87,7 @@ std::string problem_document(const base::Error& error, const ProblemFacts& facts
   std::string json = fmt::format(R"({{"type":"urn:fenceline:problem:{}")", name_of(error.kind));
   append_member(json, "title", kind.title);
   json += fmt::format(R"(,"status":{})", kind.status);
-  append_member(json, "detail",
-                error.kind == kInternal ? kInternalDetail : std::string_view(error.detail));
+  append_member(json, "detail", detail_of(error));
   if (facts.key) {
     append_member(json, "key", *facts.key);
   }
@@ -113,16 +112,27 @@ ProblemKind problem_kind(ErrorKind kind) {
   return ProblemKind{.status = row.status, .title = row.title};
 }
 
-base::Reply problem_reply(const base::Error& error, const ProblemFacts& facts) {
-  base::Reply reply;
-  reply.status = problem_kind(error.kind).status;
-  reply.add("Content-Type", "application/problem+json");
+std::string_view detail_of(const base::Error& error) {
+  if (error.kind == kInternal) {
+    return kInternalDetail;
+  }
+  return error.detail.empty() ? problem_kind(error.kind).title : std::string_view(error.detail);
+}
+
+void add_error_fields(base::Reply& reply, const base::Error& error) {
   if (reply.status == 503 || retry_of(error.kind) == base::Retry::kLater) {
     reply.add("Retry-After", fmt::format("{}", std::max(error.retry_after_s, kDefaultRetryAfterS)));
   }
   for (const auto& [name, value] : error.fields) {
     reply.fields.add_named(name, value);
   }
+}
+
+base::Reply problem_reply(const base::Error& error, const ProblemFacts& facts) {
+  base::Reply reply;
+  reply.status = problem_kind(error.kind).status;
+  reply.add("Content-Type", "application/problem+json");
+  add_error_fields(reply, error);
   reply.body = problem_document(error, facts);
   return reply;
 }

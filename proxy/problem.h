@@ -21,6 +21,14 @@ struct ProblemKind {
 /// `kClientGone` maps to 499, which goes into logs and metrics and is never sent.
 ProblemKind problem_kind(base::ErrorKind kind);
 
+/// What an answer tells about an error: its detail, or the title where there is none. That of
+/// `kInternal` is replaced by a fixed sentence, so that no bug leaks what it knows. Never empty.
+std::string_view detail_of(const base::Error& error);
+
+/// Adds what every answer to an error has, whatever its document looks like: `Retry-After` on a 503
+/// and on every kind whose retry advice is `kLater`, and the fields that came with the error.
+void add_error_fields(base::Reply& reply, const base::Error& error);
+
 /// What was known when the error happened; what is left out is left out of the document.
 struct ProblemFacts {
   std::optional<std::string> key;        ///< The fence key; any bytes.
@@ -32,11 +40,9 @@ struct ProblemFacts {
 /// The answer for an error: RFC 9457 `application/problem+json` with `type`
 /// (`urn:fenceline:problem:<name_of(kind)>`), `title`, `status`, `detail`, `key`, `presented`,
 /// `highest`, `applied`, `instance` (`urn:fenceline:request:<id>`, as in the log). Tokens are
-/// strings, because JSON numbers end at 2^53. Does: adds `Retry-After` to every 503 and to every
-/// kind whose retry advice is `kLater`, and the fields that came with the error (`Allow`,
-/// `Content-Range`, `WWW-Authenticate`). The detail of `kInternal` is replaced by a fixed sentence,
-/// so that no bug leaks what it knows. Failure: none. Pure. The caller adds what only it knows:
-/// `Fencing-Highest`.
+/// strings, because JSON numbers end at 2^53. Does: takes the detail from `detail_of`, and adds
+/// `add_error_fields` (`Allow`, `Content-Range`, `WWW-Authenticate`). Failure: none. Pure. The
+/// caller adds what only it knows: `Fencing-Highest`.
 base::Reply problem_reply(const base::Error& error, const ProblemFacts& facts = {});
 
 }  // namespace fenceline::proxy

@@ -154,6 +154,10 @@ TEST(ProblemReply, LeaksNothingOfABug) {
   EXPECT_FALSE(document_of(reply).at("detail").as_string().empty());
 }
 
+TEST(ProblemReply, HasADetailWhereTheErrorHasNone) {
+  EXPECT_EQ(document_of(problem_reply(Error{kNotFound, ""})).at("detail").as_string(), "Not found");
+}
+
 TEST(ReasonPhrase, KnowsTheCommonOnes) {
   EXPECT_EQ(reason_phrase(200), "OK");
   EXPECT_EQ(reason_phrase(412), "Precondition Failed");
