@@ -25,10 +25,12 @@ struct DeleteDocument {
 };
 
 /// Reads the document of a DeleteObjects request: entities, CDATA and namespaces as XML 1.0 has
-/// them; nothing is fetched, no entity is defined.
-/// Failure: `kMalformedRequest` with `MalformedXML`: not XML, another root, no object, more than
-/// `kMaxDeletions`, an object without a key or with two, an element that is not known, a key that
-/// `decode_key` would refuse. Pure.
+/// them; nothing is fetched, no entity is defined. Blanks belong to keys and versions. The same key
+/// may be in several objects.
+/// Failure: `kMalformedRequest` with `MalformedXML`: not XML (see `XmlReader`), another root or
+/// namespace, no object, more than `kMaxDeletions`, an object without a key or with two, an empty
+/// version or ETag, an element that is not known (also the further conditions of directory
+/// buckets), a key that `check_key` refuses, more than `kMaxDeleteDocumentBytes`. Pure.
 base::Result<DeleteDocument> parse_delete_document(std::string_view xml);
 
 /// Writes it again, in our own form: what goes upstream is what was read, not what was sent.

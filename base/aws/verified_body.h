@@ -6,33 +6,22 @@
 #include <string>
 #include <string_view>
 
+#include "base/aws/checksum.h"
 #include "base/aws/verify.h"
 #include "base/error.h"
 #include "base/http.h"
 
 namespace fenceline::base::aws {
 
-/// The checksum algorithms of S3, by their fields `x-amz-checksum-crc32`, `-crc32c`, `-crc64nvme`,
-/// `-sha1`, `-sha256`.
-enum class ChecksumKind : std::uint8_t { kCrc32, kCrc32c, kCrc64Nvme, kSha1, kSha256 };
-
-/// A checksum that was declared, as it goes into a field: base64.
-struct Checksum {
-  ChecksumKind kind = ChecksumKind::kCrc32;
-  std::string value;
-};
-
-/// `x-amz-checksum-crc32` and so on.
-std::string_view field_of(ChecksumKind kind);
-
 /// The body of an S3 request as it was before the client wrapped it: aws-chunked is undone, and
 /// everything that was declared about the bytes is checked (chunk signatures, trailer signature,
 /// `x-amz-decoded-content-length`, SHA-256 of the payload, `Content-MD5`, checksums in fields and
 /// in the trailer).
 ///
-/// `read` gives the end of the body only after all of it was right; what is wrong comes before the
-/// last byte: the last byte of the content is kept back until everything was checked, so whoever
-/// passes on all that `read` gave has never passed on a complete wrong body.
+/// `read` gives the end of the body only after all of it was right. What is wrong comes before the
+/// last byte: the last byte of the declared length, or, where none was declared, of the content so
+/// far, is kept back until everything was checked. So whoever passes on all that `read` gave has
+/// never passed on a complete wrong body.
 class VerifiedBody : public BodySource {
  public:
   /// The checksum of the content: from a field, or, when the body has ended, from the trailer.
@@ -45,18 +34,24 @@ struct BodyOptions {
   Payload payload = Payload::kUnsigned;
   const Verified* verified = nullptr;  ///< For signed chunks and the hash. Outlives the body.
   bool wants_md5 = false;
+  /// False for CompleteMultipartUpload: its `x-amz-checksum-…` fields speak of the object, not of
+  /// this body. They are not looked at then.
+  bool fields_are_of_body = true;
 };
 
 /// Opens the body of a request.
 /// Does: reads the declarations in `head`: nothing is read from `raw` before the first `read`.
 /// `declared_bytes` of the result is the length of the content: `x-amz-decoded-content-length` for
 /// aws-chunked bodies, nothing where that is left out.
-/// Failure, with an S3 code: `kMalformedRequest` for two checksums, for a value that is no base64
-/// of the right length, a trailer that is announced and not known, aws-chunked without the
-/// matching payload form, a decoded length that is no number. Those of `read`: `kMalformedRequest`
-/// with `BadDigest`, `XAmzContentSHA256Mismatch`, `IncompleteBody`, `MalformedTrailerError`,
-/// `InvalidRequest`; `kForbidden` with `SignatureDoesNotMatch`; and those of `raw`.
-/// `head` and `raw` outlive the body.
+/// Failure, always `kMalformedRequest`: `InvalidRequest` for two checksums, a checksum that is no
+/// base64 of the right length, a trailer that is announced and not known, aws-chunked or a trailer
+/// without the matching payload form, signed chunks of a request that nobody has signed;
+/// `InvalidDigest` for a `Content-MD5` that is none; `InvalidArgument` for a decoded length that is
+/// no number.
+/// Those of `read`: `kMalformedRequest` with `BadDigest`, `XAmzContentSHA256Mismatch`,
+/// `IncompleteBody` (not as many bytes as declared), `MalformedTrailerError`, `InvalidRequest`
+/// (framing, bytes after the end); `kForbidden` with `SignatureDoesNotMatch`; and those of `raw`.
+/// `head`, `raw` and `options.verified` outlive the body.
 Result<std::unique_ptr<VerifiedBody>> open_body(const RequestHead& head, BodySource& raw,
                                                 BodyOptions options);
 
