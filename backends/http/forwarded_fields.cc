@@ -34,7 +34,8 @@ bool is_set_by_us(const HttpOptions& options, std::string_view name) {
 bool is_wanted(FieldUse use, std::string_view name) {
   return (use.conditions || !begins_with_name(name, "If-")) &&
          (use.content || !(begins_with_name(name, "Content-") || equal_names(name, "Range") ||
-                           equal_names(name, "Accept-Encoding")));
+                           equal_names(name, "Accept-Encoding"))) &&
+         (use.leaves_out == nullptr || !use.leaves_out(name));
 }
 
 std::string_view address_of(std::string_view peer) {
@@ -75,7 +76,9 @@ base::Result<FieldLines> fields_upstream(const HttpOptions& options, const Resou
   const HopByHop hop(head.fields);
   const std::string_view client_host = head.only("Host").value_or("");
   FieldLines out;
-  if (options.host == HostPolicy::kClient && !client_host.empty()) {
+  if (!use.host.empty()) {
+    out.add("Host", use.host);
+  } else if (options.host == HostPolicy::kClient && !client_host.empty()) {
     out.add("Host", client_host);
   } else {
     out.add("Host", authority_of(options.client));
@@ -99,9 +102,13 @@ base::Result<FieldLines> fields_upstream(const HttpOptions& options, const Resou
   return out;
 }
 
-FieldLines own_request_fields(const HttpOptions& options) {
+FieldLines own_request_fields(const HttpOptions& options, std::string_view host) {
   FieldLines out;
-  out.add("Host", authority_of(options.client));
+  if (host.empty()) {
+    out.add("Host", authority_of(options.client));
+  } else {
+    out.add("Host", host);
+  }
   out.add("User-Agent", options.via);
   add_own(options, out);
   return out;

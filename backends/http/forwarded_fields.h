@@ -16,8 +16,11 @@ namespace fenceline::backends::http {
 
 /// Which of the client's fields a request of ours takes over.
 struct FieldUse {
-  bool conditions = true;  ///< `If-…`
-  bool content = true;     ///< `Content-…`, `Range`, `Accept-Encoding`: what is about a body.
+  bool conditions = true;      ///< `If-…`
+  bool content = true;         ///< `Content-…`, `Range`, `Accept-Encoding`: what is about a body.
+  std::string_view host = {};  ///< `Host`, instead of what the policy says; empty: by the policy.
+  /// True for what this request leaves out beside the usual; null: nothing.
+  bool (*leaves_out)(std::string_view name) = nullptr;
 };
 
 /// The fields of a request that goes upstream, without those that frame its body.
@@ -30,8 +33,8 @@ struct FieldUse {
 base::Result<base::FieldLines> fields_upstream(const HttpOptions& options,
                                                const ResourceRequest& request, FieldUse use = {});
 
-/// The fields of a request of our own, for which there is no client.
-base::FieldLines own_request_fields(const HttpOptions& options);
+/// The fields of a request of our own, for which there is no client. `host`: as in `FieldUse`.
+base::FieldLines own_request_fields(const HttpOptions& options, std::string_view host = {});
 
 /// Takes over the fields of an answer: all but hop-by-hop ones, `Fencing-…` (they are ours to say),
 /// `Date` and `Alt-Svc` (it would lead clients past us); adds `Via`. `fields` were checked by the

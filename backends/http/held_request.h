@@ -41,6 +41,9 @@ class HeldRequest {
   /// True if all of the body is here: `complete` may be called again and again.
   [[nodiscard]] bool is_whole() const { return !streams_; }
 
+  /// All of the body, while `is_whole`.
+  [[nodiscard]] std::string_view body() const { return held_; }
+
   /// The head, to be changed before `take` or, while `is_whole`, before `complete`.
   [[nodiscard]] Outgoing& head() { return out_; }
 

@@ -1,29 +1,19 @@
 #include "backends/http/probe.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <exception>
 #include <optional>
 #include <utility>
 
 #include "backends/http/probe_calls.h"
 #include "backends/http/probe_conditions.h"
 #include "backends/http/probe_move.h"
-#include "base/asio_await.h"
-#include "base/clock.h"
-#include "base/spawn.h"
+#include "backends/http/run_alone.h"
 
 namespace fenceline::backends::http {
 namespace {
 
 using base::Awaitable;
-using base::Milliseconds;
 using base::Result;
 
-constexpr Milliseconds kTick{10};
 constexpr int kAttempts = 3;
 
 bool may_use(const HttpOptions& options, CommitMode mode) {
@@ -44,21 +34,6 @@ Awaitable<ProbeVerdict> look_at_everything(ProbeCalls& calls, const HttpOptions&
     }
   }
   co_return verdict;
-}
-
-// The wheel of a context that nobody else turns.
-Awaitable<void> turn(boost::asio::io_context& context, base::TimerWheel& wheel,
-                     const std::atomic<bool>& stop) {
-  const base::SteadyClock clock;
-  boost::asio::steady_timer tick(context);
-  boost::system::error_code ignored;
-  auto token = base::await_into(ignored);
-  while (!stop) {
-    tick.expires_after(kTick);
-    co_await tick.async_wait(token);
-    wheel.advance(clock.now());
-  }
-  context.stop();
 }
 
 Awaitable<void> probe_into(base::net::HttpClient& client, base::TimerWheel& timers,
@@ -89,26 +64,16 @@ Awaitable<Result<ProbeVerdict>> probe_upstream(base::net::HttpClient& client,
 }
 
 Result<ProbeVerdict> run_probe(const HttpOptions& options, const std::atomic<bool>& stop) {
-  auto client_options = options.client;
-  client_options.first_byte = std::min(client_options.first_byte, options.probe_limit);
-  auto client = base::net::make_http_client(std::move(client_options));
-  if (!client) {
-    return base::pass_on(client.error());
-  }
   std::optional<Result<ProbeVerdict>> verdict;
-  // What waits in the context may hold timers, so the wheel outlives it.
-  base::TimerWheel wheel(kTick, base::SteadyClock().now());
-  boost::asio::io_context context(1);
-  base::spawn(context, turn(context, wheel, stop), [](const std::exception_ptr&) {});
-  base::spawn(context, probe_into(**client, wheel, options, verdict),
-              [&context](const std::exception_ptr&) { context.stop(); });
-  context.run_for(options.probe_limit);
+  const auto probe = [&](base::net::HttpClient& client, base::TimerWheel& timers) {
+    return probe_into(client, timers, options, verdict);
+  };
+  auto ended = run_alone(options, stop, probe);
   if (verdict) {
     return *std::move(verdict);
   }
-  return base::fail(base::ErrorKind::kUpstreamTimeout,
-                    fmt::format("the probe of {} did not end within {} ms", options.client.host,
-                                options.probe_limit.count()));
+  return ended ? base::fail(base::ErrorKind::kInternal, "the probe ended without a verdict")
+               : base::pass_on(ended.error());
 }
 
 }  // namespace fenceline::backends::http

@@ -6,13 +6,44 @@
 
 namespace fenceline::backends::http {
 
+namespace {
+
+std::shared_ptr<const Standing> shared(Standing standing) {
+  return std::make_shared<const Standing>(std::move(standing));
+}
+
+std::shared_ptr<const Standing> without_probe(const HttpOptions& options) {
+  return needs_probe(options) ? nullptr : shared(standing_of(options, std::nullopt));
+}
+
+UpstreamWatch::Finder finder_of(const HttpOptions& options, UpstreamWatch::Probe probe) {
+  return [options, probe = std::move(probe)](
+             const std::atomic<bool>& stop) -> base::Result<UpstreamWatch::Found> {
+    auto verdict = probe(stop);
+    if (!verdict) {
+      return base::pass_on(verdict.error());
+    }
+    return UpstreamWatch::Found{.server = verdict->server,
+                                .standing = shared(standing_of(options, *verdict))};
+  };
+}
+
+}  // namespace
+
 UpstreamWatch::UpstreamWatch(HttpOptions options, Probe probe, const base::Clock& clock)
-    : options_(std::move(options)), probe_(std::move(probe)), clock_(clock) {
-  if (!needs_probe(options_)) {
-    standing_ = std::make_shared<const Standing>(standing_of(options_, std::nullopt));
+    : UpstreamWatch(options, without_probe(options), finder_of(options, std::move(probe)), clock) {}
+
+UpstreamWatch::UpstreamWatch(HttpOptions options, std::shared_ptr<const Standing> unprobed,
+                             Finder find, const base::Clock& clock)
+    : options_(std::move(options)),
+      find_(std::move(find)),
+      probes_(unprobed == nullptr),
+      clock_(clock),
+      standing_(std::move(unprobed)) {
+  if (!probes_) {
     return;
   }
-  learn(probe_(stop_));
+  learn(find_(stop_));
   thread_ = std::thread([this] { run(); });
 }
 
@@ -42,7 +73,7 @@ void UpstreamWatch::answered(std::string_view server) {
     return;
   }
   const std::scoped_lock lock(mutex_);
-  if (!failing_.exchange(false) || !needs_probe(options_) || standing_ == nullptr) {
+  if (!failing_.exchange(false) || !probes_ || standing_ == nullptr) {
     return;
   }
   const bool gone_long = clock_.now() - failing_since_ >= options_.changed_after;
@@ -66,22 +97,22 @@ void UpstreamWatch::failed(const base::Error& error) {
   }
 }
 
-void UpstreamWatch::learn(base::Result<ProbeVerdict> verdict) {
+void UpstreamWatch::learn(base::Result<Found> found) {
   const std::scoped_lock lock(mutex_);
-  wants_probe_ = !verdict;
-  if (verdict) {
-    server_ = verdict->server;
-    auto found = std::make_shared<const Standing>(standing_of(options_, *verdict));
-    if (found->capabilities.guarantee >= options_.required) {
-      standing_ = std::move(found);
+  wants_probe_ = !found;
+  if (found) {
+    server_ = found->server;
+    const Capabilities& capabilities = found->standing->capabilities;
+    if (capabilities.guarantee >= options_.required) {
+      standing_ = std::move(found->standing);
       return;
     }
     wants_probe_ = true;
     reason_ = fmt::format("the route requires {}, but this upstream is {}: {}",
-                          to_string(options_.required), to_string(found->capabilities.guarantee),
-                          found->capabilities.assumption);
+                          to_string(options_.required), to_string(capabilities.guarantee),
+                          capabilities.assumption);
   } else {
-    reason_ = "what the upstream can do is not known, its probe failed: " + verdict.error().detail;
+    reason_ = "what the upstream can do is not known, its probe failed: " + found.error().detail;
   }
   next_try_ = clock_.now() + options_.probe_again;
 }
@@ -95,7 +126,7 @@ void UpstreamWatch::run() {
       wake_.wait_for(lock, next_try_ - clock_.now());
     } else {
       lock.unlock();
-      learn(probe_(stop_));
+      learn(find_(stop_));
       lock.lock();
     }
   }

@@ -24,9 +24,22 @@ class UpstreamWatch {
   /// Blocks while it probes; gives up early when the flag is set.
   using Probe = std::function<base::Result<ProbeVerdict>(const std::atomic<bool>& stop)>;
 
+  /// What a probe came to.
+  struct Found {
+    std::string server;  ///< Its `Server` field.
+    std::shared_ptr<const Standing> standing;
+  };
+  /// As `Probe`, for whoever has a standing of a kind of its own.
+  using Finder = std::function<base::Result<Found>(const std::atomic<bool>& stop)>;
+
   /// Probes once, blocking, if the options ask for a probe; afterwards on a thread of its own.
   /// `clock` outlives it.
   UpstreamWatch(HttpOptions options, Probe probe, const base::Clock& clock);
+
+  /// The same with a probe of another kind. `unprobed`: how the upstream may be written to without
+  /// a probe; null: it has to be probed.
+  UpstreamWatch(HttpOptions options, std::shared_ptr<const Standing> unprobed, Finder find,
+                const base::Clock& clock);
   ~UpstreamWatch();
   UpstreamWatch(const UpstreamWatch&) = delete;
   UpstreamWatch& operator=(const UpstreamWatch&) = delete;
@@ -44,11 +57,12 @@ class UpstreamWatch {
   void failed(const base::Error& error);
 
  private:
-  void learn(base::Result<ProbeVerdict> verdict);
+  void learn(base::Result<Found> found);
   void run();
 
   const HttpOptions options_;
-  const Probe probe_;
+  const Finder find_;
+  const bool probes_;
   const base::Clock& clock_;
   std::atomic<bool> failing_ = false;
   std::atomic<bool> stop_ = false;

@@ -13,12 +13,13 @@ namespace fenceline::backends::s3 {
 /// What the front has found out about an S3 request. Plain data; lives as long as the request.
 struct S3Request {
   const Operation* operation = nullptr;
-  std::string bucket;  ///< As the client names it; empty on the level of the service.
-  std::string key;     ///< Decoded once; empty but for operations on an object.
-  /// The body as the client meant it, also for `stage`. Null where there is none.
+  std::string bucket = {};  ///< As the client names it; empty on the level of the service.
+  std::string key = {};     ///< Decoded once; empty but for operations on an object.
+  /// The body as the client meant it. `stage` reads it through its own argument, which counts.
+  /// Null where there is none.
   base::aws::VerifiedBody* body = nullptr;
-  /// Of DeleteObjects: the document in our own form. Empty otherwise.
-  std::string document;
+  /// Of DeleteObjects: the document in our own form; sent instead of `body`. Empty otherwise.
+  std::string document = {};
 };
 
 /// Opens a backend in front of somebody else's S3 server (docs/s3.md).

@@ -200,7 +200,9 @@ void sign(const ToSign& request, const Credentials& credentials, FieldLines& fie
     fields.add("x-amz-security-token", credentials.session_token);
   }
   std::vector<OwnedField> owned = fields.list();
-  owned.emplace_back("host", std::string(request.host));
+  if (!fields.find("Host")) {
+    owned.emplace_back("host", std::string(request.host));
+  }
   std::vector<Field> all;
   std::vector<std::string> names;
   for (const auto& [name, value] : owned) {

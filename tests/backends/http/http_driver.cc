@@ -166,7 +166,13 @@ Result<backends::Revocation> HttpDriver::revoke(const std::string& data) {
   return core_.run(backend_->revoke(data, core_.timers()));
 }
 
-Answer HttpDriver::whole(Result<base::Reply> reply) { return core_.run(collect(std::move(reply))); }
+Answer HttpDriver::whole(Result<base::Reply> reply) {
+  return whole_answer(core_, std::move(reply));
+}
+
+Answer whole_answer(TestCore& core, Result<base::Reply> reply) {
+  return core.run(collect(std::move(reply)));
+}
 
 backends::http::HttpOptions options_for(std::uint16_t port, backends::http::CommitMode commit) {
   backends::http::HttpOptions options;

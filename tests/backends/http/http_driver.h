@@ -16,6 +16,9 @@
 
 namespace fenceline::testing {
 
+/// Reads an answer to its end, on the core it belongs to.
+Answer whole_answer(TestCore& core, base::Result<base::Reply> reply);
+
 /// A request as the parser gives it; owns its text.
 class HttpRequest {
  public:

@@ -1,0 +1,44 @@
+#pragma once
+
+// The head of a request to the upstream, all but its signature. Pure.
+
+#include <string>
+#include <string_view>
+
+#include "backends/backend.h"
+#include "backends/http/send.h"
+#include "backends/s3/place.h"
+#include "backends/s3/s3_options.h"
+#include "base/error.h"
+#include "base/stamp.h"
+
+namespace fenceline::backends::s3 {
+
+/// The metadata that a write keeps with the object: which one it was.
+inline constexpr std::string_view kTokenField = "x-amz-meta-fencing-token";
+inline constexpr std::string_view kRequestField = "x-amz-meta-fencing-request";
+
+/// True for operations that set the metadata of an object, so that the stamp goes with them:
+/// PutObject, CreateMultipartUpload, and CopyObject that replaces metadata.
+bool sets_metadata(const ResourceRequest& request);
+
+/// What is sent beside what the client has sent. Views outlive the call.
+struct HeadParts {
+  bool takes_conditions = true;  ///< False: the client's `If-Match` and `If-None-Match` stay here.
+  std::string_view if_match = {};
+  std::string_view if_none_match = {};
+  const base::Stamp* stamp = nullptr;  ///< Null: none is kept.
+};
+
+/// Makes the head of the request that `request` is to the upstream.
+/// Does: leaves out who the client was and how the body was wrapped (`Authorization`,
+/// `x-amz-content-sha256`, `aws-chunked`, …) and any stamp the client made up; names the bucket as
+/// the upstream does; adds the checksum of the body where it is known by now.
+/// Failure: `kMalformedRequest` for a query, a copy source or a field that cannot be sent.
+base::Result<http::Outgoing> head_upstream(const S3Options& options, const ResourceRequest& request,
+                                           const HeadParts& parts);
+
+/// `Content-Encoding` without `aws-chunked`, which was undone; empty if nothing is left.
+std::string content_encoding_upstream(std::string_view value);
+
+}  // namespace fenceline::backends::s3
