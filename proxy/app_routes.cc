@@ -7,9 +7,11 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "config/guarantee.h"
 #include "config/loader.h"
+#include "proxy/backend_options.h"
 #include "proxy/route_guarantee.h"
 
 namespace fenceline::proxy {
@@ -17,8 +19,17 @@ namespace {
 
 using SharedBackend = std::shared_ptr<backends::Backend>;
 
+std::shared_ptr<const S3Front> s3_front_of(const config::Route& route,
+                                           const std::vector<std::string>& token_fields) {
+  const auto* s3 = std::get_if<config::S3Backend>(&route.backend);
+  return s3 == nullptr ? nullptr
+                       : std::make_shared<S3Front>(S3Paths(route.match, route.hosts),
+                                                   s3_front_options(route, *s3, token_fields));
+}
+
 Route make_route(const config::Route& from, const config::RouteGuarantee& promised,
-                 SharedBackend backend, base::MetricRegistry& registry) {
+                 SharedBackend backend, const std::vector<std::string>& token_fields,
+                 base::MetricRegistry& registry) {
   return Route{.name = from.name,
                .pattern = from.match,
                .fence = from.fence,
@@ -31,6 +42,7 @@ Route make_route(const config::Route& from, const config::RouteGuarantee& promis
                .drain = from.drain_timeout,
                .body_idle = from.body_timeout,
                .backend = std::move(backend),
+               .s3 = s3_front_of(from, token_fields),
                .promised = promised,
                .metrics = RouteMetrics(registry, from.name)};
 }
@@ -63,7 +75,8 @@ base::Result<std::vector<Route>> open_routes(const config::Config& config,
       backend.error().detail = fmt::format("route {}: {}", from.name, backend.error().detail);
       return tl::unexpected<base::Error>(std::move(backend.error()));
     }
-    routes.push_back(make_route(from, guarantees[i], std::move(*backend), registry));
+    routes.push_back(
+        make_route(from, guarantees[i], std::move(*backend), config.token.headers, registry));
     if (auto met = check_required(from, routes.back()); !met) {
       return tl::unexpected<base::Error>(std::move(met.error()));
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/s3_arrival.h"
 #include "proxy/token_header.h"
 
 namespace fenceline::proxy {
@@ -24,19 +25,23 @@ Result<void> find_route(const RouteTable& routes, Exchange& exchange) {
     return base::fail(ErrorKind::kNotFound,
                       "No route takes this path. GET /v1/routes on the admin listener lists them.");
   }
-  exchange.is_read = exchange.route->backend->is_read(head);
   return {};
 }
 
-Result<void> check_method_and_length(const Exchange& exchange) {
-  const base::RequestHead& head = exchange.request.head;
+Result<void> check_method(const Exchange& exchange) {
   const Route& route = *exchange.route;
-  if (std::ranges::find(route.methods, head.method_text) == route.methods.end()) {
+  if (std::ranges::find(route.methods, exchange.request.head.method_text) == route.methods.end()) {
     auto refusal = base::fail(ErrorKind::kMethodNotAllowed,
                               fmt::format("The route {} takes {}.", route.name, route.allow));
     refusal.value().fields.emplace_back("Allow", route.allow);
     return refusal;
   }
+  return {};
+}
+
+Result<void> check_length(const Exchange& exchange) {
+  const base::RequestHead& head = exchange.request.head;
+  const Route& route = *exchange.route;
   if (head.method == base::Method::kPut && !head.content_length && !head.chunked) {
     // Taken as "no body" (RFC 9112, 6.3) it would empty the file of a client that forgot to say.
     return base::fail(ErrorKind::kLengthRequired,
@@ -85,10 +90,20 @@ Result<void> read_claim(std::span<const std::string> token_fields, Exchange& exc
 
 base::Result<void> check_arrival(const RouteTable& routes,
                                  std::span<const std::string> token_fields, Exchange& exchange) {
-  if (auto found = find_route(routes, exchange); !found) {
+  S3Place place;
+  auto found = routes.has_s3() ? find_route_beside_s3(routes, exchange, place)
+                               : find_route(routes, exchange);
+  if (!found) {
     return found;
   }
-  if (auto fits = check_method_and_length(exchange); !fits) {
+  if (auto taken = check_method(exchange); !taken) {
+    return taken;
+  }
+  if (exchange.route->s3 != nullptr) {
+    return check_s3_arrival(token_fields, std::move(place), exchange);
+  }
+  exchange.is_read = exchange.route->backend->is_read(exchange.request.head);
+  if (auto fits = check_length(exchange); !fits) {
     return fits;
   }
   return read_claim(token_fields, exchange);

@@ -10,8 +10,9 @@
 namespace fenceline::proxy {
 
 /// Everything that is decided before the fence, in the order of the design (section 5): path,
-/// route (404), method (405 with `Allow`), body limit (413), token syntax (400), token presence
-/// (428). Pure; fills `exchange` in as far as it gets, so that a refusal can say what is known.
+/// route (404), method (405 with `Allow`), on an S3 route the signature (403) and the operation
+/// (501), body limit (413), token syntax (400), token presence (428). Pure; fills `exchange` in as
+/// far as it gets, so that a refusal can say what is known.
 ///
 /// On an observing route (`enforce: false`) a bad or missing token is a refusal like any other:
 /// whether it counts is decided by who calls this.

@@ -1,6 +1,9 @@
 #include "proxy/backend_options.h"
 
+#include <chrono>
 #include <utility>
+
+#include "proxy/token_header.h"
 
 namespace fenceline::proxy {
 namespace {
@@ -21,7 +24,7 @@ backends::http::CommitMode commit_mode_of(CommitMode from) {
   return backends::http::CommitMode::kAuto;
 }
 
-base::net::HttpClientOptions client_options(const config::HttpBackend& from) {
+base::net::HttpClientOptions client_options(const config::UpstreamSettings& from) {
   base::net::HttpClientOptions options;
   options.host = from.upstream.host;
   options.port = from.upstream.port;
@@ -35,6 +38,19 @@ base::net::HttpClientOptions client_options(const config::HttpBackend& from) {
   options.keep_alive = from.keep_alive;
   options.max_connections = from.connections;
   options.max_idle = from.idle_connections;
+  return options;
+}
+
+/// What every upstream has.
+backends::http::HttpOptions upstream_options(const config::UpstreamSettings& from,
+                                             const std::vector<std::string>& token_fields) {
+  backends::http::HttpOptions options;
+  options.client = client_options(from);
+  options.base_path = from.upstream.base_path;
+  options.commit = commit_mode_of(from.commit);
+  options.settle_after = from.settle;
+  options.probe = from.probe;
+  options.private_fields = token_fields;
   return options;
 }
 
@@ -74,18 +90,52 @@ backends::SqliteOptions sqlite_options(const config::SqliteBackend& from,
 backends::http::HttpOptions http_options(const config::HttpBackend& from,
                                          const std::vector<std::string>& methods,
                                          const std::vector<std::string>& token_fields) {
-  backends::http::HttpOptions options;
-  options.client = client_options(from);
-  options.base_path = from.upstream.base_path;
-  options.commit = commit_mode_of(from.commit);
-  options.settle_after = from.settle;
+  backends::http::HttpOptions options = upstream_options(from, token_fields);
   options.methods = methods;
   options.reads = from.reads;
   options.host = from.host == config::HostPolicy::kClient ? backends::http::HostPolicy::kClient
                                                           : backends::http::HostPolicy::kUpstream;
-  options.probe = from.probe;
   options.retry_body_bytes = from.retry_body_bytes;
-  options.private_fields = token_fields;
+  return options;
+}
+
+backends::s3::S3Options s3_options(const config::S3Backend& from,
+                                   const std::optional<config::S3StaticKeys>& keys,
+                                   const std::vector<std::string>& token_fields) {
+  backends::s3::S3Options options;
+  options.http = upstream_options(from, token_fields);
+  options.http.probe = from.is_probed();
+  options.bucket = from.bucket.value_or("");
+  options.probe_bucket = from.probe_bucket.value_or("");
+  options.region = from.region;
+  options.addressing = from.addressing == config::S3Addressing::kVirtual
+                           ? backends::s3::Addressing::kVirtualHost
+                           : backends::s3::Addressing::kPath;
+  if (keys) {
+    options.credentials = {keys->access_key, keys->secret_key, keys->session_token};
+  }
+  options.deletes = from.deletes == config::S3Deletes::kTombstone
+                        ? backends::s3::Deletes::kTombstone
+                        : backends::s3::Deletes::kAuto;
+  options.hold_bytes = from.hold_bytes;
+  return options;
+}
+
+S3FrontOptions s3_front_options(const config::Route& route, const config::S3Backend& from,
+                                const std::vector<std::string>& token_fields) {
+  S3FrontOptions options;
+  for (const config::S3Client& client : from.clients) {
+    options.clients.push_back({.access_key = client.access_key,
+                               .secret_key = client.secret_key,
+                               .may_write = client.access == config::S3Access::kWrite});
+  }
+  options.anonymous = from.anonymous;
+  options.must_sign = token_fields;
+  options.must_sign.emplace_back(kHolderField);
+  options.fenced = route.writes != config::Writes::kOff;
+  options.now = [] {
+    return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  };
   return options;
 }
 

@@ -1,13 +1,16 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "backends/files/files_backend.h"
 #include "backends/http/http_options.h"
+#include "backends/s3/s3_options.h"
 #include "backends/sqlite/sqlite_backend.h"
 #include "base/worker_pool.h"
 #include "config/config.h"
+#include "proxy/s3_front.h"
 
 namespace fenceline::proxy {
 
@@ -24,5 +27,14 @@ backends::SqliteOptions sqlite_options(const config::SqliteBackend& from,
 backends::http::HttpOptions http_options(const config::HttpBackend& from,
                                          const std::vector<std::string>& methods,
                                          const std::vector<std::string>& token_fields);
+
+/// `keys`: ours, for the upstream. Without what the route requires.
+backends::s3::S3Options s3_options(const config::S3Backend& from,
+                                   const std::optional<config::S3StaticKeys>& keys,
+                                   const std::vector<std::string>& token_fields);
+
+/// What stands in front of an S3 route.
+S3FrontOptions s3_front_options(const config::Route& route, const config::S3Backend& from,
+                                const std::vector<std::string>& token_fields);
 
 }  // namespace fenceline::proxy

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/fence_key.h"
@@ -9,6 +11,7 @@
 #include "config/pattern.h"
 #include "proxy/handler.h"
 #include "proxy/route.h"
+#include "proxy/s3_exchange.h"
 #include "proxy/target.h"
 
 namespace fenceline::proxy {
@@ -22,9 +25,13 @@ struct Exchange {
   Target target;                 ///< The decoded path.
   config::Captures captures;     ///< Holds the canonical resource name.
   bool is_read = false;
-  std::optional<base::FenceKey> key;  ///< Empty on a route without a fence.
-  base::Token token;                  ///< No token if the request carries none.
+  std::optional<base::FenceKey> key;      ///< Empty on a route without a fence.
+  std::vector<base::FenceKey> more_keys;  ///< Of a request that names several: all but `key`.
+  /// Nobody sees what it does until a later request (S3 UploadPart), which the fence is asked for.
+  bool only_stages = false;
+  base::Token token;  ///< No token if the request carries none.
   std::string holder;
+  std::unique_ptr<S3Exchange> s3;  ///< Only on an S3 route.
 
   /// True if this request goes through the gate: it carries a token on a fenced route.
   [[nodiscard]] bool claims() const { return token.exists() && key.has_value(); }
@@ -42,10 +49,16 @@ struct Exchange {
             .names_directory = target.segments.trailing_slash(),
             .part_names = route->pattern.capture_names(),
             .part_values = {captures.values.data(), captures.values.size()},
-            .body = is_read && may_have_body() ? &request.body : nullptr,
+            .body = is_read && may_have_body() ? &body() : nullptr,
             .peer = request.peer,
             .over_tls = request.over_tls,
-            .timers = &request.timers};
+            .timers = &request.timers,
+            .s3 = s3 == nullptr ? nullptr : &s3->request};
+  }
+
+  /// The content, as the client means it.
+  [[nodiscard]] base::BodySource& body() const {
+    return s3 == nullptr || s3->body == nullptr ? request.body : *s3->body;
   }
 
   /// False for a GET or HEAD that declares no body.

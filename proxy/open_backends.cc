@@ -4,7 +4,10 @@
 #include <variant>
 
 #include "backends/http/http_backend.h"
+#include "backends/s3/s3_backend.h"
 #include "base/log.h"
+#include "config/aws_credentials.h"
+#include "config/loader.h"
 #include "proxy/backend_options.h"
 
 namespace fenceline::proxy {
@@ -27,9 +30,8 @@ OpenBackends::Opened OpenBackends::open(const config::Config& config, const conf
   if (const auto* sqlite = std::get_if<config::SqliteBackend>(&route.backend)) {
     return open_database(*sqlite, route);
   }
-  if (std::holds_alternative<config::S3Backend>(route.backend)) {
-    return base::fail(base::ErrorKind::kInternal,
-                      "the s3 backend is not wired into this build yet; remove the route");
+  if (const auto* s3 = std::get_if<config::S3Backend>(&route.backend)) {
+    return open_s3(*s3, route, config.token.headers);
   }
   return open_upstream(std::get<config::HttpBackend>(route.backend), route, config.token.headers);
 }
@@ -72,6 +74,34 @@ OpenBackends::Opened OpenBackends::open_upstream(const config::HttpBackend& from
   auto opened = shared(backends::http::open_http_backend(std::move(options)));
   if (opened) {
     upstreams_.push_back({from, route.methods, route.require, token_fields, *opened});
+  }
+  return opened;
+}
+
+OpenBackends::Opened OpenBackends::open_s3(const config::S3Backend& from,
+                                           const config::Route& route,
+                                           const std::vector<std::string>& token_fields) {
+  std::optional<config::S3StaticKeys> keys;
+  if (from.credentials) {
+    auto found = config::resolve_credentials(*from.credentials, config::process_environment);
+    if (!found) {
+      return base::fail(base::ErrorKind::kStorageFailed, "s3.credentials: " + found.error());
+    }
+    keys = std::move(*found);
+  }
+  std::erase_if(s3_upstreams_, [](const S3Upstream& each) { return each.backend.expired(); });
+  for (const S3Upstream& each : s3_upstreams_) {
+    auto open = each.backend.lock();
+    if (open && each.settings == from && each.keys == keys && each.require == route.require) {
+      return open;
+    }
+  }
+  auto options = s3_options(from, keys, token_fields);
+  options.http.required =
+      static_cast<backends::Guarantee>(route.require.value_or(config::Guarantee::kNone));
+  auto opened = shared(backends::s3::open_s3_backend(std::move(options)));
+  if (opened) {
+    s3_upstreams_.push_back({from, std::move(keys), route.require, *opened});
   }
   return opened;
 }

@@ -31,7 +31,8 @@ class OpenBackends {
   /// settings are the same as those of one in use is shared with its connections, another one is
   /// probed. `canonical_root`: of a files route.
   /// Success: the backend; it closes when its last holder lets go. Failure: as `OpenRoots::open`,
-  /// `open_sqlite_backend`, `open_http_backend`. Blocks.
+  /// `open_sqlite_backend`, `open_http_backend`,
+  /// `open_s3_backend`, or why there are no keys for the upstream. Blocks.
   Opened open(const config::Config& config, const config::Route& route,
               const std::string& canonical_root);
 
@@ -45,14 +46,25 @@ class OpenBackends {
     std::weak_ptr<backends::Backend> backend;
   };
 
+  /// The same for an S3 server; the keys for it may have changed while their place did not.
+  struct S3Upstream {
+    config::S3Backend settings;
+    std::optional<config::S3StaticKeys> keys;
+    std::optional<config::Guarantee> require;
+    std::weak_ptr<backends::Backend> backend;
+  };
+
   Opened open_database(const config::SqliteBackend& from, const config::Route& route);
   Opened open_upstream(const config::HttpBackend& from, const config::Route& route,
                        const std::vector<std::string>& token_fields);
+  Opened open_s3(const config::S3Backend& from, const config::Route& route,
+                 const std::vector<std::string>& token_fields);
 
   base::MetricRegistry& registry_;
   base::WorkerPool& pool_;
   OpenRoots roots_;
   std::list<Upstream> upstreams_;
+  std::list<S3Upstream> s3_upstreams_;
 };
 
 }  // namespace fenceline::proxy

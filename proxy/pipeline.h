@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,9 @@ class Pipeline final : public Handler {
   base::Awaitable<base::Reply> handle(Request request) override;
 
  private:
+  /// One write on record, once for each key that it names.
+  using OnRecord = boost::container::small_vector<fencing::RunningIntent, 1>;
+
   base::Awaitable<base::Result<base::Reply>> read(Exchange& exchange);
   base::Awaitable<base::Result<base::Reply>> fenced_read(Exchange& exchange);
   base::Awaitable<base::Result<base::Reply>> write(Exchange& exchange);
@@ -62,14 +66,15 @@ class Pipeline final : public Handler {
   /// Fills `into` if the write has to be on record before its commit.
   base::Awaitable<base::Result<void>> put_on_record(Exchange& exchange,
                                                     const backends::StagedWrite& staged,
-                                                    fencing::RunningIntent& into);
+                                                    OnRecord& into);
   base::Awaitable<base::Result<void>> wait_for_record(Exchange& exchange, fencing::Intent intent,
-                                                      bool shared, fencing::RunningIntent& into);
+                                                      bool shared, OnRecord& into);
   base::Awaitable<base::Result<bool>> settle_older(Exchange& exchange,
                                                    const backends::StagedWrite* write,
                                                    base::Result<void> inside);
-  static void leave(fencing::Permits& permits, fencing::RunningIntent& on_record,
-                    fencing::Settlement outcome);
+  base::Awaitable<base::Result<bool>> settle_all_keys(Exchange& exchange,
+                                                      const backends::StagedWrite* write);
+  static void leave(fencing::Permits& permits, OnRecord& on_record, fencing::Settlement outcome);
   /// Takes a mark in that a store which keeps marks itself has shown us.
   void learn(const Exchange& exchange, const base::Result<base::Reply>& outcome);
   base::Result<void> enforced(const Exchange& exchange, base::Result<void> verdict);

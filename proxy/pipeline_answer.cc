@@ -6,11 +6,20 @@
 #include "proxy/arrival.h"
 #include "proxy/pipeline.h"
 #include "proxy/problem.h"
+#include "proxy/s3_error.h"
 
 namespace fenceline::proxy {
 
 using base::Reply;
 using base::Result;
+
+namespace {
+
+bool speaks_s3(const Exchange& exchange) {
+  return exchange.route != nullptr && exchange.route->s3 != nullptr;
+}
+
+}  // namespace
 
 Result<void> Pipeline::enforced(const Exchange& exchange, Result<void> verdict) {
   if (!verdict && waved_through(exchange, verdict.error())) {
@@ -46,7 +55,10 @@ Reply Pipeline::answer(const Exchange& exchange, Result<Reply> outcome) {
       facts.presented = exchange.token;
     }
     facts.request_id = exchange.request.request_id;
-    reply = problem_reply(error, facts);
+    reply = speaks_s3(exchange)
+                ? s3_error_reply(error, facts, exchange.request.head.path,
+                                 exchange.request.head.method == base::Method::kHead)
+                : problem_reply(error, facts);
     parts_.audit.failed(exchange, error);
     if (exchange.route != nullptr && is_fence_refusal(error.kind)) {
       parts_.audit.rejected(exchange, error, mark, true);

@@ -15,6 +15,7 @@
 #include "config/pattern.h"
 #include "config/pattern_table.h"
 #include "proxy/route_metrics.h"
+#include "proxy/s3_front.h"
 
 namespace fenceline::proxy {
 
@@ -32,6 +33,7 @@ struct Route {
   base::Milliseconds drain{0};      ///< How long a request may wait for the ledger and the drain.
   base::Milliseconds body_idle{0};  ///< Between two pieces of a body.
   std::shared_ptr<backends::Backend> backend;
+  std::shared_ptr<const S3Front> s3 = {};  ///< Only where the clients speak S3.
   config::RouteGuarantee promised;  ///< As far as the configuration goes; see `guarantee_of`.
   RouteMetrics metrics;
 
@@ -43,10 +45,25 @@ class RouteTable {
  public:
   /// `routes` must not conflict (`config` has checked that).
   explicit RouteTable(std::vector<Route> routes);
+  RouteTable(const RouteTable&) = delete;
+  RouteTable& operator=(const RouteTable&) = delete;
 
   /// The most specific route that takes the path, and what its pattern took in `captures`; null if
   /// none does.
   const Route* find(const config::PathSegments& path, config::Captures& captures) const;
+
+  /// The S3 route of which `host` names a bucket, and where in it the undecoded path points; null
+  /// if there is none.
+  [[nodiscard]] const Route* find_s3_by_host(std::string_view host, std::string_view path,
+                                             S3Place& place) const;
+
+  /// The most specific S3 route that takes the undecoded path, and where in it that points; null if
+  /// there is none. Failure: as `S3Paths::by_path`.
+  [[nodiscard]] base::Result<const Route*> find_s3_by_path(std::string_view path,
+                                                           S3Place& place) const;
+
+  /// True if there is any S3 route.
+  [[nodiscard]] bool has_s3() const { return !s3_routes_.empty(); }
 
   /// The route of this name; null if there is none.
   [[nodiscard]] const Route* named(std::string_view name) const;
@@ -55,6 +72,7 @@ class RouteTable {
 
  private:
   std::vector<Route> routes_;
+  std::vector<const Route*> s3_routes_;  ///< The most specific first.
   config::PatternTable table_;
 };
 

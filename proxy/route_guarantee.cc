@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
+
+#include "backends/s3/operation.h"
 
 namespace fenceline::proxy {
 namespace {
@@ -18,10 +21,17 @@ static_assert(static_cast<int>(config::Guarantee::kStrict) ==
                   static_cast<int>(Guarantee::kBounded) &&
               static_cast<int>(config::Guarantee::kDetect) == static_cast<int>(Guarantee::kDetect));
 
+/// The method of an operation: of S3's `PutObject` too.
+std::string_view method_of(std::string_view operation) {
+  const auto rows = backends::s3::operations();
+  const auto row = std::ranges::find(rows, operation, &backends::s3::Operation::name);
+  return row == rows.end() ? operation : row->method;
+}
+
 /// Leaves the operations that the route takes; the weakest of them is what it can guarantee.
 void keep_taken(Capabilities& found, const std::vector<std::string>& methods) {
   std::erase_if(found.operations, [&methods](const OperationGuarantee& each) {
-    return std::ranges::find(methods, each.operation) == methods.end();
+    return std::ranges::find(methods, method_of(each.operation)) == methods.end();
   });
   const auto weakest =
       std::ranges::min_element(found.operations, {}, &OperationGuarantee::guarantee);

@@ -88,11 +88,13 @@ class PipelineTest : public ::testing::Test {
 
   /// Starts a request; `fields` are "Name: value".
   std::shared_ptr<Call> start(std::string_view method, std::string_view path,
-                              std::initializer_list<std::pair<std::string, std::string>> fields) {
+                              std::initializer_list<std::pair<std::string, std::string>> fields,
+                              std::string_view query = {}) {
     auto call = std::make_shared<Call>();
     call->head.method = base::method_from(method);
     call->head.method_text = method;
     call->head.path = path;
+    call->head.query = query;
     call->head.chunked = call->head.method == base::Method::kPut;
     call->storage.reserve(2 * fields.size());
     for (const auto& [name, value] : fields) {

@@ -145,7 +145,10 @@ class FedBody final : public base::BodySource {
   base::Awaitable<base::Result<std::string_view>> read() override {
     asked = true;
     const auto start = [this](base::Done<base::Result<std::string_view>> done) {
-      if (ended_) {
+      if (!fed_.empty()) {
+        given_ = std::exchange(fed_, {});
+        done(std::string_view(given_));
+      } else if (ended_) {
         done(std::string_view());
       } else {
         waiting_ = std::move(done);
@@ -153,6 +156,15 @@ class FedBody final : public base::BodySource {
     };
     auto piece = co_await base::from_callback<base::Result<std::string_view>>(start);
     co_return piece;
+  }
+
+  /// Gives `bytes`, as one piece with what was not read yet.
+  void feed(std::string bytes) {
+    fed_ += bytes;
+    if (waiting_) {
+      given_ = std::exchange(fed_, {});
+      std::exchange(waiting_, nullptr)(std::string_view(given_));
+    }
   }
 
   void end() {
@@ -166,6 +178,8 @@ class FedBody final : public base::BodySource {
 
  private:
   bool ended_ = false;
+  std::string fed_;
+  std::string given_;
   base::Done<base::Result<std::string_view>> waiting_;
 };
 

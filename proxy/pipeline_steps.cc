@@ -1,0 +1,150 @@
+// The steps of the protocol that may have to wait: admit, put on record, enter.
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "fencing/recording.h"
+#include "proxy/pipeline.h"
+
+namespace fenceline::proxy {
+namespace {
+
+using backends::StagedWrite;
+using base::Awaitable;
+using base::pass_on;
+using base::Result;
+using fencing::Permits;
+using fencing::RunningIntent;
+using fencing::Tickets;
+
+template <typename T>
+Result<void> move_into(T& into, Result<T> from) {
+  if (!from) {
+    return pass_on(from.error());
+  }
+  into = std::move(*from);
+  return {};
+}
+
+}  // namespace
+
+Awaitable<Result<void>> Pipeline::admit(Exchange& exchange, Tickets& tickets) {
+  if (!exchange.claims()) {
+    return Awaitable<Result<void>>::ready({});
+  }
+  const fencing::Claim claim{exchange.token, exchange.holder, exchange.route->max_jump};
+  auto known = exchange.more_keys.empty()
+                   ? fencing::try_admit(parts_.gate, *exchange.key, claim, tickets)
+                   : std::nullopt;
+  return known
+             ? Awaitable<Result<void>>::ready(after_admission(exchange, tickets, std::move(*known)))
+             : wait_to_admit(exchange, tickets, claim);
+}
+
+Awaitable<Result<void>> Pipeline::wait_to_admit(Exchange& exchange, Tickets& tickets,
+                                                fencing::Claim claim) {
+  std::vector<base::FenceKey> keys = exchange.more_keys;
+  keys.push_back(*exchange.key);
+  auto waited = co_await fencing::admit(parts_.gate, std::move(keys), claim,
+                                        exchange.request.timers, exchange.route->drain);
+  co_return after_admission(exchange, tickets, move_into(tickets, std::move(waited)));
+}
+
+Result<void> Pipeline::after_admission(const Exchange& exchange, const Tickets& tickets,
+                                       Result<void> admitted) {
+  if (admitted && tickets.front().took_over()) {
+    parts_.audit.took_over(exchange, tickets.front().previous());
+  }
+  return enforced(exchange, std::move(admitted));
+}
+
+Awaitable<Result<void>> Pipeline::put_on_record(Exchange& exchange,
+                                                const backends::StagedWrite& staged,
+                                                OnRecord& into) {
+  auto intent = exchange.claims() ? staged.intent() : std::nullopt;
+  if (!intent) {
+    return Awaitable<Result<void>>::ready({});
+  }
+  fencing::Intent entry{.key = exchange.key->text(),
+                        .token = exchange.token,
+                        .route = exchange.route->name,
+                        .data = std::move(intent->data)};
+  const bool may_be_there = intent->shared && exchange.more_keys.empty();
+  auto known = may_be_there ? parts_.intents.try_begin(entry) : std::nullopt;
+  if (!known) {
+    return wait_for_record(exchange, std::move(entry), intent->shared, into);
+  }
+  into.push_back(std::move(*known));
+  return Awaitable<Result<void>>::ready({});
+}
+
+Awaitable<Result<void>> Pipeline::wait_for_record(Exchange& exchange, fencing::Intent intent,
+                                                  bool shared, OnRecord& into) {
+  for (std::size_t i = 0; i <= exchange.more_keys.size(); ++i) {
+    fencing::Intent entry = intent;
+    entry.key = i == 0 ? exchange.key->text() : exchange.more_keys[i - 1].text();
+    auto recorded = co_await fencing::put_on_record(parts_.intents, std::move(entry), shared,
+                                                    exchange.request.timers, exchange.route->drain);
+    if (!recorded) {
+      for (RunningIntent& each : into) {
+        each.finish();
+      }
+      into.clear();
+      co_return pass_on(recorded.error());
+    }
+    into.push_back(std::move(*recorded));
+  }
+  co_return Result<void>();
+}
+
+Awaitable<Result<bool>> Pipeline::enter(Exchange& exchange, Tickets& tickets,
+                                        const StagedWrite* write, Permits& permits) {
+  auto known = fencing::try_enter(parts_.gate, tickets, permits);
+  if (known && *known && older_writes_.none()) {
+    return Awaitable<Result<bool>>::ready(false);
+  }
+  return known ? settle_older(exchange, write, std::move(*known))
+               : wait_to_enter(exchange, tickets, write, permits);
+}
+
+Awaitable<Result<bool>> Pipeline::wait_to_enter(Exchange& exchange, Tickets& tickets,
+                                                const StagedWrite* write, Permits& permits) {
+  const base::MonotonicTime began = parts_.clock.now();
+  auto waited =
+      co_await fencing::enter(parts_.gate, tickets, exchange.request.timers, exchange.route->drain);
+  exchange.route->metrics.waited(std::chrono::duration<double>(parts_.clock.now() - began).count());
+  auto inside = move_into(permits, std::move(waited));
+  co_return co_await settle_older(exchange, write, std::move(inside));
+}
+
+Awaitable<Result<bool>> Pipeline::settle_older(Exchange& exchange, const StagedWrite* write,
+                                               Result<void> inside) {
+  Result<bool> settled = false;
+  if (!inside) {
+    settled = pass_on(inside.error());
+  } else if (exchange.claims()) {
+    settled = co_await settle_all_keys(exchange, write);
+  }
+  if (!settled && waved_through(exchange, settled.error())) {
+    co_return false;
+  }
+  co_return settled;
+}
+
+Awaitable<Result<bool>> Pipeline::settle_all_keys(Exchange& exchange, const StagedWrite* write) {
+  bool replaces = false;
+  for (std::size_t i = 0; i <= exchange.more_keys.size(); ++i) {
+    const base::FenceKey& key = i == 0 ? *exchange.key : exchange.more_keys[i - 1];
+    auto settled =
+        co_await older_writes_.settle(key, exchange.token, write, exchange.request.timers);
+    if (!settled) {
+      co_return settled;
+    }
+    replaces = replaces || *settled;
+  }
+  co_return replaces;
+}
+
+}  // namespace fenceline::proxy
