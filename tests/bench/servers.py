@@ -13,6 +13,8 @@ import signal
 import socket
 import subprocess
 
+import signing
+
 START_LIMIT_S = 60
 STOP_LIMIT_S = 60
 _TICK_S = 0.01
@@ -108,6 +110,28 @@ routes:
   - name: proxied
     match: /{{path...}}
     http: {{upstream: "http://127.0.0.1:{upstream}", commit: plain, probe: false, keep_alive: 1h}}
+"""
+
+
+# Between an S3 client and the same upstream as above, which takes the requests for plain ones.
+FENCELINE_S3_CONFIG = """\
+listen: 127.0.0.1:0
+admin: {{listen: 127.0.0.1:0}}
+ledger: {{sqlite: {folder}/ledger.db}}
+timeouts: {{keep_alive: 1h}}
+threads: {{io: 1, workers: 1}}
+routes:
+  - name: s3
+    match: /bench-bucket/{{key...}}
+    s3:
+      endpoint: "http://127.0.0.1:{upstream}"
+      bucket: bench-bucket
+      region: {region}
+      credentials: {{access_key: {access_key}, secret_key: {secret_key}}}
+      clients: [{{access_key: {access_key}, secret_key: {secret_key}}}]
+      commit: plain
+      probe: false
+      keep_alive: 1h
 """
 
 
@@ -253,6 +277,13 @@ def start_fenceline_proxy(binary, folder, upstream_port, wrapper=(), environment
     """One fenced route that passes everything on to the upstream."""
     return _start_fenceline(binary, folder, wrapper, environment,
                             FENCELINE_PROXY_CONFIG.format(folder=folder, upstream=upstream_port))
+
+
+def start_fenceline_s3(binary, folder, upstream_port, wrapper=(), environment=None):
+    """One fenced S3 route: signatures are verified, requests signed anew."""
+    text = FENCELINE_S3_CONFIG.format(folder=folder, upstream=upstream_port, region=signing.REGION,
+                                      access_key=signing.ACCESS_KEY, secret_key=signing.SECRET_KEY)
+    return _start_fenceline(binary, folder, wrapper, environment, text)
 
 
 def _start_fenceline(binary, folder, wrapper, environment, text):

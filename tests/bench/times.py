@@ -5,8 +5,9 @@ import collections
 import calm
 import places
 import rounds
+import signing
 from load import Load
-from servers import (start_fenceline, start_fenceline_proxy, start_nginx,
+from servers import (start_fenceline, start_fenceline_proxy, start_fenceline_s3, start_nginx,
                      start_nginx_proxy)
 
 KIB, MIB = 1024, 1024 * 1024
@@ -30,6 +31,14 @@ PROXIED = (
     Workload("proxied PUT 1 KiB", "PUT", KIB, 64, 16, 0.95, 0.7),
     Workload("proxied GET 16 MiB", "GET", 16 * MIB, 4, 4, 0.8, 0.55),
     Workload("proxied PUT 16 MiB", "PUT", 16 * MIB, 4, 2, 1.0, 0.8),
+)
+# One object: a signature is for one name. The peer passes on what it does not look at.
+S3_PATH = "/bench-bucket/{size}"
+S3 = (
+    Workload("S3 GET 1 KiB", "GET", KIB, 1, 32, 1.3, None),
+    Workload("S3 PUT 1 KiB", "PUT", KIB, 1, 16, 1.3, None),
+    Workload("S3 GET 16 MiB", "GET", 16 * MIB, 1, 4, 1.2, None),
+    Workload("S3 PUT 16 MiB", "PUT", 16 * MIB, 1, 2, 1.2, None),
 )
 FENCE_GOAL = 1.02
 FENCE_ROUNDS = 3  # Times as many: a difference of 2 % is smaller than the spread of one round.
@@ -70,6 +79,15 @@ class Contender:
                     self._header if method == "PUT" else "")
 
 
+class SignedContender(Contender):
+    """Its requests are those of an S3 client, signed."""
+
+    def _load(self, method, workload):
+        size = workload.size if method == "PUT" else 0
+        path = S3_PATH.format(size=workload.size)
+        return Load(method, path, 1, size, signing.fields(method, path, b"x" * size, 7))
+
+
 def run(report, options, binary, tools, folder):
     for kind in (places.EXT4, places.TMPFS):
         if not any(options.wanted(f"{workload.name} {kind}") for workload in WORKLOADS):
@@ -91,6 +109,7 @@ def run(report, options, binary, tools, folder):
 
 
     _proxied(report, options, binary, tools, folder)
+    _s3(report, options, binary, tools, folder)
 
 
 def _proxied(report, options, binary, tools, folder):
@@ -106,6 +125,20 @@ def _proxied(report, options, binary, tools, folder):
                  Contender(ours, "", TOKEN, tools, point, options.milliseconds, shares=True),
                  Contender(nginx, "", "", tools, point, options.milliseconds, shares=True),
                  "nginx proxy_pass", workload.goal, workload.stretch)
+
+
+def _s3(report, options, binary, tools, folder):
+    if not any(options.wanted(f"{workload.name} {places.TMPFS}") for workload in S3):
+        return
+    with places.mounted(places.TMPFS, folder) as point, \
+            start_nginx(point / "upstream", CLIENT_CPU) as upstream, \
+            start_nginx_proxy(point / "nginx", upstream.port, SERVER_CPU) as nginx, \
+            start_fenceline_s3(binary, point / "fenceline", upstream.port, SERVER_CPU) as ours:
+        def contender(server):
+            return SignedContender(server, "", "", tools, point, options.milliseconds, shares=True)
+        for workload in S3:
+            _row(report, options, tools, folder, places.TMPFS, workload, contender(ours),
+                 contender(nginx), "nginx proxy_pass", workload.goal, workload.stretch)
 
 
 def _row(report, options, tools, folder, kind, workload, ours, theirs, peer, goal, stretch,
