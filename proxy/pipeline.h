@@ -53,6 +53,7 @@ class Pipeline final : public Handler {
   base::Awaitable<base::Result<void>> admit(Exchange& exchange, fencing::Tickets& tickets);
   base::Awaitable<base::Result<void>> wait_to_admit(Exchange& exchange, fencing::Tickets& tickets,
                                                     fencing::Claim claim);
+  void put_highest_first(Exchange& exchange);
   base::Result<void> after_admission(const Exchange& exchange, const fencing::Tickets& tickets,
                                      base::Result<void> admitted);
   /// Enters, and settles what older tokens have left; `write` is null for a read. Success: as

@@ -49,7 +49,19 @@ Awaitable<Result<void>> Pipeline::wait_to_admit(Exchange& exchange, Tickets& tic
   keys.push_back(*exchange.key);
   auto waited = co_await fencing::admit(parts_.gate, std::move(keys), claim,
                                         exchange.request.timers, exchange.route->drain);
+  if (!waited) {
+    put_highest_first(exchange);
+  }
   co_return after_admission(exchange, tickets, move_into(tickets, std::move(waited)));
+}
+
+// Of several keys the one that stood in the way is told.
+void Pipeline::put_highest_first(Exchange& exchange) {
+  for (base::FenceKey& other : exchange.more_keys) {
+    if (parts_.gate.highest(other) > parts_.gate.highest(*exchange.key)) {
+      std::swap(other, *exchange.key);
+    }
+  }
 }
 
 Result<void> Pipeline::after_admission(const Exchange& exchange, const Tickets& tickets,

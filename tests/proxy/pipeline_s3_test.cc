@@ -125,7 +125,10 @@ TEST_F(PipelineS3Test, EveryWriteOfAnObjectNeedsAToken) {
 TEST_F(PipelineS3Test, AMultiDeleteIsAllOrNothing) {
   EXPECT_EQ(send("PUT", "/media/b", "fence-7").status, 201);
   backend_->events.clear();
-  EXPECT_EQ(send("POST", "/media/?delete", "fence-6", deletion_of({"a", "b", "c"})).status, 412);
+  const base::Reply stale = send("POST", "/media/?delete", "fence-6", deletion_of({"a", "b", "c"}));
+  EXPECT_EQ(stale.status, 412);
+  EXPECT_NE(text(stale).find("<FencingKey>media/b</FencingKey>"), std::string::npos) << text(stale);
+  EXPECT_EQ(field(stale, "Fencing-Highest"), "7");
   EXPECT_TRUE(backend_->events.empty()) << backend_->events.front();
   EXPECT_EQ(send("PUT", "/media/a", "fence-1").status, 201) << "no mark of another key was raised";
   EXPECT_EQ(send("POST", "/media?delete", "fence-8", deletion_of({"b", "a", "a"})).status, 201);
