@@ -106,6 +106,17 @@ void check_changed(Sent sent, Choices& choices, std::string_view shown) {
   check(!verdict || !*verdict, "a changed request is not taken", shown);
 }
 
+/// Two segments are not one, whatever else may be spelled in another way.
+void check_slash(Sent sent, Choices& choices, std::string_view shown) {
+  const std::size_t slash = sent.path.find('/', choices.below(sent.path.size()));
+  if (slash == std::string::npos) {
+    return;
+  }
+  sent.path.replace(slash, 1, choices.below(2) == 0 ? "%2F" : "%2f");
+  const auto verdict = sent.verdict();
+  check(!verdict || !*verdict, "an encoded slash is not a slash", shown);
+}
+
 }  // namespace
 }  // namespace fenceline::fuzz
 
@@ -123,6 +134,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto taken = sent.verdict();
     check(taken && *taken, "what was signed is taken", text);
     Choices choices(text);
+    check_slash(sent, choices, text);
     check_changed(std::move(sent), choices, text);
   }
   return 0;
