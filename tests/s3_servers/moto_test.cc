@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iostream>
 #include <string>
 
 #include "tests/backends/s3/s3_driver.h"
@@ -38,6 +39,55 @@ TEST(Moto, TheProbeSpeaksAboutEveryOperation) {
   }
   EXPECT_TRUE(server().keys("probed").empty()) << "the probe cleans up";
   EXPECT_EQ(server().uploads("probed"), 0U);
+}
+
+TEST(Moto, DeletesUnderAConditionThatItTakes) {
+  S3Driver driver(options_of("deletes"));
+  EXPECT_EQ(driver.remove("absent").status, 204) << "as S3 answers";
+  driver.put("a", "one");
+  EXPECT_EQ(driver.remove("a", {{"If-Match", "\"other\""}}).error_name(), "precondition-failed");
+  S3Staged overtaken = driver.stage({.operation = "DeleteObject", .key = "a"});
+  EXPECT_EQ(server().call("PUT", "/deletes/a", "theirs").status, 200);
+  EXPECT_EQ(overtaken.commit().error_name(), "overloaded");
+  EXPECT_EQ(driver.get("a").content, "theirs");
+  S3Staged late = driver.stage({.operation = "DeleteObject", .key = "a"});
+  EXPECT_EQ(server().call("DELETE", "/deletes/a").status, 204);
+  EXPECT_EQ(late.commit().status, 204) << "it is gone, which is what was asked for";
+  EXPECT_FALSE(driver.stage({.operation = "DeleteObject", .key = "a"}).intent())
+      << "nothing will be sent";
+}
+
+TEST(Moto, ACompletionInDoubtIsEndedByAnAbort) {
+  S3Driver driver(options_of("uploads"));
+  const Answer created =
+      driver.write({.operation = "CreateMultipartUpload", .key = "m", .query = "uploads"});
+  const std::string id = elements(created.content, "UploadId").at(0);
+  const Answer part = driver.write({.operation = "UploadPart",
+                                    .key = "m",
+                                    .query = "partNumber=1&uploadId=" + id,
+                                    .content = "part"});
+  S3Staged completion =
+      driver.stage({.operation = "CompleteMultipartUpload",
+                    .key = "m",
+                    .query = "uploadId=" + id,
+                    .content = "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" +
+                               part.field("ETag") + "</ETag></Part></CompleteMultipartUpload>"});
+  const std::string on_record = completion.intent()->data;
+  EXPECT_FALSE(completion.intent()->shared);
+  EXPECT_EQ(driver.revoke(on_record).value(), backends::Revocation::kRevoked);
+  EXPECT_EQ(server().uploads("uploads"), 0U);
+  EXPECT_NE(completion.commit().status / 100, 2) << "the older one comes late, finds nothing";
+  EXPECT_EQ(driver.get("m").status, 404);
+  EXPECT_EQ(driver.revoke(on_record).value(), backends::Revocation::kRevoked) << "idempotent";
+}
+
+TEST(Moto, AnIntentOfAnotherServerIsLeftAlone) {
+  S3Driver driver(options_of("origins"));
+  EXPECT_EQ(driver.revoke("upload http://elsewhere:1 /origins/m uploadId=u").value(),
+            backends::Revocation::kUnknown);
+  EXPECT_EQ(driver.revoke("create http://elsewhere:1 /origins/m").value(),
+            backends::Revocation::kUnknown);
+  EXPECT_EQ(driver.revoke("").value(), backends::Revocation::kUnknown);
 }
 
 }  // namespace
