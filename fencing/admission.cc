@@ -118,10 +118,13 @@ std::optional<base::Result<void>> try_enter(Gate& gate, Tickets& tickets, Permit
   return base::Result<void>();
 }
 
-void settle(Permits& permits, Settlement outcome) {
+base::Token settle(Permits& permits, Settlement outcome) {
+  base::Token first;
   for (Permit& permit : permits) {
-    permit.settle(outcome);
+    const base::Token mark = permit.settle(outcome);
+    first = first.exists() ? first : mark;
   }
+  return first;
 }
 
 }  // namespace fenceline::fencing

@@ -48,7 +48,7 @@ base::Awaitable<base::Result<Permits>> enter(Gate& gate, Tickets& tickets, base:
 /// coroutine, no clock), with the permit added to `permits`; nothing otherwise: then call `enter`.
 std::optional<base::Result<void>> try_enter(Gate& gate, Tickets& tickets, Permits& permits);
 
-/// Settles all of them with one outcome.
-void settle(Permits& permits, Settlement outcome);
+/// Settles all of them with one outcome. Gives the mark of the first key, as `Permit::settle`.
+base::Token settle(Permits& permits, Settlement outcome);
 
 }  // namespace fenceline::fencing

@@ -73,10 +73,13 @@ std::optional<base::Result<Permit>> Gate::try_enter(Ticket& ticket) {
   if (entry == Entry::kWait) {
     return std::nullopt;
   }
+  base::Result<Permit> outcome = impl_->outcome_of(shard, state, entry, ticket.token_);
   if (entry == Entry::kEnter) {
     state.count_in(ticket.token_);
+    ticket.state_ = nullptr;
+    impl_->unpin(shard, state);
   }
-  return impl_->outcome_of(shard, state, entry, ticket.token_);
+  return outcome;
 }
 
 void Gate::enter(Ticket& ticket, base::Done<base::Result<Permit>> done) {

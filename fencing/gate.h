@@ -68,7 +68,8 @@ class Permit {
 
   /// Leaves the gate (step 6), only after the effect is durable. Wakes whoever waits. Idempotent:
   /// later calls do nothing. Thread-safe against everything but other calls on this permit.
-  void settle(Settlement outcome);
+  /// Success: the announced mark at that moment, as `Gate::highest`; no token if it had left.
+  base::Token settle(Settlement outcome);
 
  private:
   friend class Gate;
@@ -138,7 +139,8 @@ class Gate {
   /// Concurrency: one call per ticket at a time; keep the ticket until `done` was called.
   void enter(Ticket& ticket, base::Done<base::Result<Permit>> done);
 
-  /// As `enter`, when no waiting is needed; nothing otherwise: then call `enter`.
+  /// As `enter`, when no waiting is needed; nothing otherwise: then call `enter`. The ticket of a
+  /// permit is spent: what it held in memory the permit holds.
   std::optional<base::Result<Permit>> try_enter(Ticket& ticket);
 
   /// Ends a pending `enter` of this ticket at its deadline: its callback gets the failure. Does

@@ -55,19 +55,22 @@ Permit& Permit::operator=(Permit&& other) noexcept {
 
 Permit::~Permit() { settle(Settlement::kInDoubt); }
 
-void Permit::settle(Settlement outcome) {
+base::Token Permit::settle(Settlement outcome) {
   if (state_ == nullptr) {
-    return;
+    return {};
   }
   Shard& shard = state_->shard;
   Afterwards afterwards;
+  base::Token mark;
   {
     const std::lock_guard lock(shard.mutex);
+    mark = state_->announced.token;
     state_->count_out(token_, outcome);
     gate_->impl_->wake(shard, *state_, afterwards);
     gate_->impl_->unpin(shard, *std::exchange(state_, nullptr));
   }
   run(afterwards);
+  return mark;
 }
 
 }  // namespace fenceline::fencing

@@ -68,7 +68,7 @@ Awaitable<Result<Reply>> Pipeline::write(Exchange& exchange) {
   // 3 ENTER
   auto entered = co_await enter(exchange, tickets, staged->get(), permits);
   if (!entered) {
-    leave(permits, on_record, Settlement::kNotApplied);
+    leave(exchange, permits, on_record, Settlement::kNotApplied);
     co_return pass_on(entered.error());
   }
   // 4 COMMIT and 5 DURABLE. If this coroutine is destroyed in here, the permits settle as in doubt.
@@ -82,7 +82,7 @@ Awaitable<Result<Reply>> Pipeline::write(Exchange& exchange) {
     }
   }
   // 6 LEAVE, then 7 ANSWER
-  leave(permits, on_record,
+  leave(exchange, permits, on_record,
         exchange.only_stages ? Settlement::kNotApplied : settlement_of(outcome));
   learn(exchange, outcome);
   co_return outcome;
@@ -109,12 +109,13 @@ Awaitable<Result<Reply>> Pipeline::fenced_read(Exchange& exchange) {
   }
   const backends::ResourceRequest resource = exchange.resource();
   auto outcome = co_await exchange.route->backend->fenced_read(resource, exchange.stamp());
-  fencing::settle(permits, Settlement::kNotApplied);
+  exchange.mark_at_leave = fencing::settle(permits, Settlement::kNotApplied);
   learn(exchange, outcome);
   co_return outcome;
 }
 
-void Pipeline::leave(Permits& permits, OnRecord& on_record, Settlement outcome) {
+void Pipeline::leave(Exchange& exchange, Permits& permits, OnRecord& on_record,
+                     Settlement outcome) {
   if (!on_record.empty()) {
     for (fencing::RunningIntent& each : on_record) {
       if (outcome != Settlement::kInDoubt) {
@@ -125,16 +126,17 @@ void Pipeline::leave(Permits& permits, OnRecord& on_record, Settlement outcome) 
     on_record.clear();
     outcome = outcome == Settlement::kInDoubt ? Settlement::kNotApplied : outcome;
   }
-  fencing::settle(permits, outcome);
+  exchange.mark_at_leave = fencing::settle(permits, outcome);
 }
 
-void Pipeline::learn(const Exchange& exchange, const Result<Reply>& outcome) {
+void Pipeline::learn(Exchange& exchange, const Result<Reply>& outcome) {
   if (outcome || outcome.error().store_mark <= exchange.token.value() || !exchange.claims()) {
     return;
   }
   // Dropping the ticket leaves the announced mark, whose durable raise is under way.
   const fencing::Claim claim{base::Token::of(outcome.error().store_mark), {}, 0};
   parts_.gate.admit(*exchange.key, claim, fencing::Announce::kYes, [](const auto& /*ticket*/) {});
+  exchange.mark_at_leave = base::Token();  // It has just risen.
 }
 
 }  // namespace fenceline::proxy

@@ -75,9 +75,10 @@ class Pipeline final : public Handler {
                                                    base::Result<void> inside);
   base::Awaitable<base::Result<bool>> settle_all_keys(Exchange& exchange,
                                                       const backends::StagedWrite* write);
-  static void leave(fencing::Permits& permits, OnRecord& on_record, fencing::Settlement outcome);
+  static void leave(Exchange& exchange, fencing::Permits& permits, OnRecord& on_record,
+                    fencing::Settlement outcome);
   /// Takes a mark in that a store which keeps marks itself has shown us.
-  void learn(const Exchange& exchange, const base::Result<base::Reply>& outcome);
+  void learn(Exchange& exchange, const base::Result<base::Reply>& outcome);
   base::Result<void> enforced(const Exchange& exchange, base::Result<void> verdict);
 
   /// True if an observing route lets this refusal pass; it is logged and counted here.

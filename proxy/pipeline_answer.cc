@@ -74,6 +74,9 @@ Reply Pipeline::answer(const Exchange& exchange, Result<Reply> outcome) {
 }
 
 base::Token Pipeline::highest(const Exchange& exchange) {
+  if (exchange.mark_at_leave.exists()) {
+    return exchange.mark_at_leave;
+  }
   return exchange.key ? parts_.gate.highest(*exchange.key) : base::Token();
 }
 
