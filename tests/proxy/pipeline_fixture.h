@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -88,7 +87,7 @@ class PipelineTest : public ::testing::Test {
 
   /// Starts a request; `fields` are "Name: value".
   std::shared_ptr<Call> start(std::string_view method, std::string_view path,
-                              std::initializer_list<std::pair<std::string, std::string>> fields,
+                              const std::vector<std::pair<std::string, std::string>>& fields,
                               std::string_view query = {}) {
     auto call = std::make_shared<Call>();
     call->head.method = base::method_from(method);
@@ -110,7 +109,7 @@ class PipelineTest : public ::testing::Test {
 
   /// A request from its first to its last byte, with every ledger call answered.
   base::Reply finish(std::string_view method, std::string_view path,
-                     std::initializer_list<std::pair<std::string, std::string>> fields) {
+                     const std::vector<std::pair<std::string, std::string>>& fields) {
     auto call = start(method, path, fields);
     call->body.end();
     settle();
