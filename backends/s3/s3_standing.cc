@@ -106,8 +106,10 @@ S3Standing standing_of(const S3Options& options, const std::optional<S3Verdict>&
   standing.abort_is_final = may_condition(options) && !found.no_final_abort;
   standing.put_proven = may_condition(options) && !found.no_conditional_put;
   standing.tags = found.tags;
-  standing.tags_repeat = found.tags_repeat;
-  standing.tags_are_md5 = found.tags_are_md5;
+  // What encrypts the content, and so makes the tags, is a matter of each bucket.
+  const bool is_its_bucket = !options.bucket.empty();
+  standing.tags_repeat = found.tags_repeat || !is_its_bucket;
+  standing.tags_are_md5 = found.tags_are_md5 && is_its_bucket;
   Capabilities& capabilities = standing.capabilities;
   capabilities.settle_after = options.http.settle_after;
   constexpr std::string_view kNoCondition = "S3 knows no condition for it";

@@ -1,9 +1,11 @@
 // The S3 backend in front of radosgw.
 
+#include "tests/s3_servers/radosgw.h"
+
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <string>
+#include <vector>
 
 #include "tests/backends/s3/s3_driver.h"
 #include "tests/support/s3_server.h"
@@ -12,49 +14,18 @@ namespace fenceline::testing {
 namespace {
 
 using backends::Guarantee;
-using backends::http::CommitMode;
-
-const S3Server& server() {
-  static const S3Server server(S3Kind::kRadosgw);
-  return server;
-}
-
-std::string next_bucket() {
-  static std::atomic<int> counter = 0;
-  std::string name = "bucket-" + std::to_string(++counter);
-  server().make_bucket(name);
-  return name;
-}
-
-backends::s3::S3Options options_of(const std::string& bucket) {
-  auto options = s3_options_for(server().port());
-  options.http.commit = CommitMode::kAuto;
-  options.http.probe = true;
-  options.http.settle_after = std::nullopt;
-  options.bucket = bucket;
-  options.credentials = server().credentials();
-  return options;
-}
-
-/// Not probed, so that it opens at once; conditional as it is named.
-backends::s3::S3Options plain_options(const std::string& bucket) {
-  auto options = options_of(bucket);
-  options.http.probe = false;
-  options.http.commit = CommitMode::kPlain;
-  return options;
-}
 
 class Radosgw : public ::testing::Test {
  protected:
   [[nodiscard]] std::string stored(const std::string& key) const {
-    return server().call("GET", "/" + bucket + "/" + key).body;
+    return radosgw().call("GET", "/" + bucket + "/" + key).body;
   }
 
   const std::string bucket = next_bucket();
 };
 
 TEST_F(Radosgw, TheProbeFindsWhatItReallyDoes) {
-  S3Driver driver(options_of(bucket));
+  S3Driver driver(probed_options(bucket));
   EXPECT_FALSE(driver.backend().out_of_service());
   EXPECT_EQ(driver.guarantee_of("PutObject").guarantee, Guarantee::kStrict)
       << driver.guarantee_of("PutObject").how;
@@ -65,12 +36,12 @@ TEST_F(Radosgw, TheProbeFindsWhatItReallyDoes) {
   EXPECT_EQ(driver.guarantee_of("CompleteMultipartUpload").guarantee, Guarantee::kBounded)
       << driver.guarantee_of("CompleteMultipartUpload").how;
   EXPECT_EQ(driver.backend().capabilities().guarantee, Guarantee::kBounded);
-  EXPECT_TRUE(server().keys(bucket).empty()) << "the probe cleans up";
-  EXPECT_EQ(server().uploads(bucket), 0U);
+  EXPECT_TRUE(radosgw().keys(bucket).empty()) << "the probe cleans up";
+  EXPECT_EQ(radosgw().uploads(bucket), 0U);
 }
 
 TEST_F(Radosgw, WritesUnderAConditionThatItTakes) {
-  S3Driver driver(options_of(bucket));
+  S3Driver driver(probed_options(bucket));
   const Answer made = driver.put("a", "one");
   EXPECT_EQ(made.status, 200) << made.content;
   EXPECT_EQ(driver.put("a", "two", {}, 2).status, 200);
@@ -87,26 +58,26 @@ TEST_F(Radosgw, WritesUnderAConditionThatItTakes) {
 }
 
 TEST_F(Radosgw, AWriteThatOthersOvertookIsToldToTheClient) {
-  S3Driver driver(options_of(bucket));
+  S3Driver driver(probed_options(bucket));
   driver.put("a", "one");
   S3Staged staged = driver.stage({.operation = "PutObject", .key = "a", .content = "ours"});
-  EXPECT_EQ(server().call("PUT", "/" + bucket + "/a", "theirs").status, 200);
+  EXPECT_EQ(radosgw().call("PUT", "/" + bucket + "/a", "theirs").status, 200);
   EXPECT_EQ(staged.commit().error_name(), "overloaded") << "the record names the older state";
   EXPECT_EQ(stored("a"), "theirs");
 }
 
 TEST_F(Radosgw, AStreamThatOthersOvertookIsRefused) {
-  S3Driver driver(options_of(bucket));
+  S3Driver driver(probed_options(bucket));
   driver.put("a", "one");
   S3Staged staged =
       driver.stage({.operation = "PutObject", .key = "a", .content = std::string(3'000'000, 'x')});
-  EXPECT_EQ(server().call("PUT", "/" + bucket + "/a", "theirs").status, 200);
+  EXPECT_EQ(radosgw().call("PUT", "/" + bucket + "/a", "theirs").status, 200);
   EXPECT_EQ(staged.commit().error_name(), "overloaded");
   EXPECT_EQ(stored("a"), "theirs");
 }
 
 TEST_F(Radosgw, TheRecordNamesTheStateThatAWriteWaitsFor) {
-  S3Driver driver(options_of(bucket));
+  S3Driver driver(probed_options(bucket));
   using backends::Bearing;
   using backends::Revocation;
   const auto staged_put = [&](const std::string& content) {
@@ -165,7 +136,7 @@ TEST_F(Radosgw, PutsGetsAndDeletes) {
   EXPECT_EQ(get.field("Content-Type"), "text/plain");
   EXPECT_EQ(get.field("x-amz-meta-color"), "red");
   EXPECT_EQ(get.field("x-amz-meta-fencing-token"), "");
-  const Response direct = server().call("HEAD", "/" + bucket + "/a/b");
+  const Response direct = radosgw().call("HEAD", "/" + bucket + "/a/b");
   EXPECT_EQ(direct.field("x-amz-meta-fencing-token"), "1");
   EXPECT_EQ(direct.field("x-amz-meta-fencing-request"), "request-1");
   const Answer head = driver.head("a/b");
@@ -188,7 +159,7 @@ TEST_F(Radosgw, KeysKeepTheirBytes) {
     EXPECT_EQ(driver.get(key).content, "content of " + key);
   }
   EXPECT_EQ(driver.get("z").status, 404) << "nothing is normalised";
-  EXPECT_EQ(server().keys(bucket).size(), 8U);
+  EXPECT_EQ(radosgw().keys(bucket).size(), 8U);
 }
 
 TEST_F(Radosgw, LargeBodiesStream) {
@@ -295,7 +266,7 @@ TEST_F(Radosgw, MultipartUploads) {
   EXPECT_TRUE(driver.head("m").field("ETag").ends_with("-2\"")) << "that of an upload in parts";
   EXPECT_EQ(driver.get("m").content, parts[0] + parts[1]);
   EXPECT_EQ(driver.get("m").field("x-amz-meta-color"), "red");
-  EXPECT_EQ(server().call("HEAD", "/" + bucket + "/m").field("x-amz-meta-fencing-token"), "7");
+  EXPECT_EQ(radosgw().call("HEAD", "/" + bucket + "/m").field("x-amz-meta-fencing-token"), "7");
 }
 
 TEST_F(Radosgw, UploadsAreAborted) {
@@ -303,12 +274,12 @@ TEST_F(Radosgw, UploadsAreAborted) {
   const Answer created =
       driver.write({.operation = "CreateMultipartUpload", .key = "m", .query = "uploads"});
   const std::string id = elements(created.content, "UploadId").at(0);
-  EXPECT_EQ(server().uploads(bucket), 1U);
+  EXPECT_EQ(radosgw().uploads(bucket), 1U);
   EXPECT_EQ(
       driver.write({.operation = "AbortMultipartUpload", .key = "m", .query = "uploadId=" + id})
           .status,
       204);
-  EXPECT_EQ(server().uploads(bucket), 0U);
+  EXPECT_EQ(radosgw().uploads(bucket), 0U);
   const Answer late = driver.write({.operation = "CompleteMultipartUpload",
                                     .key = "m",
                                     .query = "uploadId=" + id,
@@ -335,7 +306,7 @@ TEST_F(Radosgw, CopiesWithinTheBucket) {
                                         .request_id = "copy-9"});
   EXPECT_EQ(replaced.status, 200) << replaced.content;
   EXPECT_EQ(driver.get("to").field("x-amz-meta-color"), "blue");
-  EXPECT_EQ(server().call("HEAD", "/" + bucket + "/to").field("x-amz-meta-fencing-request"),
+  EXPECT_EQ(radosgw().call("HEAD", "/" + bucket + "/to").field("x-amz-meta-fencing-request"),
             "copy-9");
   EXPECT_EQ(driver
                 .write({.operation = "CopyObject",
@@ -358,7 +329,7 @@ TEST_F(Radosgw, DeletesManyAtOnce) {
                    "</Delete>"});
   EXPECT_EQ(deleted.status, 200) << deleted.content;
   EXPECT_EQ(elements(deleted.content, "Deleted").size(), 2U) << deleted.content;
-  EXPECT_EQ(server().keys(bucket), std::vector<std::string>{"d"});
+  EXPECT_EQ(radosgw().keys(bucket), std::vector<std::string>{"d"});
 }
 
 TEST_F(Radosgw, ListsAndTags) {
@@ -401,7 +372,7 @@ TEST_F(Radosgw, VirtualHosts) {
 }
 
 TEST_F(Radosgw, WrongCredentialsAreSeenByTheProbeAndByClients) {
-  auto options = options_of(bucket);
+  auto options = probed_options(bucket);
   options.credentials->secret_key = "wrong";
   S3Driver driver(options);
   EXPECT_EQ(driver.guarantee_of("PutObject").guarantee, Guarantee::kBounded);
@@ -412,7 +383,7 @@ TEST_F(Radosgw, WrongCredentialsAreSeenByTheProbeAndByClients) {
 }
 
 TEST_F(Radosgw, WhatIsRequiredAndNotThereTakesTheRouteOutOfService) {
-  auto options = options_of(bucket);
+  auto options = probed_options(bucket);
   options.http.required = Guarantee::kStrict;
   S3Driver driver(options);
   ASSERT_TRUE(driver.backend().out_of_service());

@@ -149,6 +149,19 @@ TEST(S3Standing, NothingIsProbedWithoutABucketOfItsOwn) {
   EXPECT_FALSE(needs_probe(options));
 }
 
+TEST(S3Standing, TagsOfOneBucketSayNothingAboutOthers) {
+  S3Options options;
+  S3Verdict verdict = all_good();
+  verdict.tags_repeat = false;
+  verdict.tags_are_md5 = true;
+  options.probe_bucket = "scratch";
+  EXPECT_TRUE(standing_of(options, verdict).tags_repeat);
+  EXPECT_FALSE(standing_of(options, verdict).tags_are_md5);
+  options.bucket = "media";
+  EXPECT_FALSE(standing_of(options, verdict).tags_repeat);
+  EXPECT_TRUE(standing_of(options, verdict).tags_are_md5);
+}
+
 TEST(S3Standing, TagsInBothStyles) {
   EXPECT_EQ(tag_for(TagStyle::kQuoted, "\"a\""), "\"a\"");
   EXPECT_EQ(tag_for(TagStyle::kBare, "\"a\""), "a");
