@@ -73,11 +73,30 @@ struct SqliteBackend {
 /// Which `Host` an upstream sees.
 enum class HostPolicy : std::uint8_t { kUpstream, kClient };
 
+/// Who we are to an upstream (RFC 7617). A secret: in no message, log or answer.
+struct BasicCredentials {
+  std::string user;  ///< Without a colon.
+  std::string password;
+
+  friend bool operator==(const BasicCredentials&, const BasicCredentials&) = default;
+};
+
+/// The same by a token (RFC 6750). A secret too.
+struct BearerCredentials {
+  std::string token;
+
+  friend bool operator==(const BearerCredentials&, const BearerCredentials&) = default;
+};
+
+using UpstreamCredentials = std::variant<BasicCredentials, BearerCredentials>;
+
 /// Somebody else's HTTP server.
 struct HttpBackend : UpstreamSettings {
   /// The methods that read, as they were written; all others write. `GET` brings `HEAD` along.
   std::vector<std::string> reads{"GET", "HEAD", "OPTIONS"};
   HostPolicy host = HostPolicy::kUpstream;
+  /// Sent on every request in place of the client's; nothing: the client's own go there.
+  std::optional<UpstreamCredentials> credentials;
   /// Bodies up to this are kept to repeat a conditional write that lost a race.
   std::uint64_t retry_body_bytes = 1024 * std::uint64_t{1024};
 

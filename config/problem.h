@@ -19,7 +19,7 @@ struct Problem {
   int line = 0;      ///< From 1; 0 when the file as a whole is meant (cannot be read).
   int column = 0;    ///< From 1, in bytes; 0 with line 0.
   /// A sentence for the operator: the key, the reason, the fix. Never quotes a secret:
-  /// `admin.token`, the secret keys and session tokens of S3.
+  /// `admin.token`, what is under `http.credentials`, the secret keys and session tokens of S3.
   std::string message;
 
   friend bool operator==(const Problem&, const Problem&) = default;

@@ -20,6 +20,28 @@ Parsed<HostPolicy> parse_host(std::string_view text) {
       text, {{"upstream", HostPolicy::kUpstream}, {"client", HostPolicy::kClient}});
 }
 
+void read_credentials(Section& http, HttpBackend& backend) {
+  auto map = http.map("credentials", Need::kOptional);
+  if (!map) {
+    return;
+  }
+  if (map->has("basic") == map->has("bearer")) {
+    http.problem("credentials", *http.value("credentials", Need::kOptional),
+                 "name one of `basic` and `bearer`");
+    return;
+  }
+  if (auto token = map->read("bearer", Need::kOptional, parse_upstream_token)) {
+    backend.credentials = BearerCredentials{std::move(*token)};
+  }
+  if (auto basic = map->map("basic", Need::kOptional)) {
+    auto user = basic->read("user", Need::kRequired, parse_user);
+    auto password = basic->read("password", Need::kRequired, parse_password);
+    if (user && password) {
+      backend.credentials = BasicCredentials{std::move(*user), std::move(*password)};
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<HttpBackend> read_http(Section& route, Place& place) {
@@ -36,6 +58,7 @@ std::optional<HttpBackend> read_http(Section& route, Place& place) {
     complete_head(backend.reads);
   }
   map->read_into("host", backend.host, parse_host);
+  read_credentials(*map, backend);
   map->read_into("retry_body", backend.retry_body_bytes, size_in(0, kMaxRetryBodyBytes));
   if (!upstream) {
     return std::nullopt;

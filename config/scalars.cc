@@ -10,6 +10,9 @@ namespace {
 constexpr std::size_t kMaxNameBytes = 64;
 constexpr std::size_t kMinBearerBytes = 16;
 constexpr std::size_t kMaxBearerBytes = 4096;
+constexpr std::size_t kMaxUserBytes = 256;
+constexpr std::size_t kMaxPasswordBytes = 1024;
+constexpr std::string_view kOtherBearerCharacters = "-._~+/=";
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -20,6 +23,13 @@ bool is_token_character(char c) {
 }
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// RFC 6750, 2.1, at least one byte.
+bool is_bearer_token(std::string_view text) {
+  return !text.empty() && text.size() <= kMaxBearerBytes && std::ranges::all_of(text, [](char c) {
+    return is_letter(c) || is_digit(c) || kOtherBearerCharacters.find(c) != std::string_view::npos;
+  });
+}
 
 }  // namespace
 
@@ -143,15 +153,37 @@ Parsed<std::string> parse_path(std::string_view text) {
 }
 
 Parsed<std::string> parse_bearer_token(std::string_view text) {
-  static constexpr std::string_view kOtherBearerCharacters = "-._~+/=";
-  const bool good = std::ranges::all_of(text, [](char c) {
-    return is_letter(c) || is_digit(c) || kOtherBearerCharacters.find(c) != std::string_view::npos;
-  });
-  if (!good || text.size() < kMinBearerBytes || text.size() > kMaxBearerBytes) {
+  if (!is_bearer_token(text) || text.size() < kMinBearerBytes) {
     return tl::unexpected(fmt::format(
         "a bearer token is {} to {} letters, digits and \"{}\" (this one has {} bytes); "
         "`openssl rand -hex 32` makes one",
         kMinBearerBytes, kMaxBearerBytes, kOtherBearerCharacters, text.size()));
+  }
+  return std::string(text);
+}
+
+Parsed<std::string> parse_upstream_token(std::string_view text) {
+  if (!is_bearer_token(text)) {
+    return tl::unexpected(
+        fmt::format("a bearer token is 1 to {} letters, digits and \"{}\" (this "
+                    "one has {} bytes)",
+                    kMaxBearerBytes, kOtherBearerCharacters, text.size()));
+  }
+  return std::string(text);
+}
+
+Parsed<std::string> parse_user(std::string_view text) {
+  if (text.empty() || text.size() > kMaxUserBytes || text.find(':') != std::string_view::npos) {
+    return tl::unexpected(fmt::format(
+        "the name of a user is 1 to {} bytes without a colon, which would end it", kMaxUserBytes));
+  }
+  return std::string(text);
+}
+
+Parsed<std::string> parse_password(std::string_view text) {
+  if (text.empty() || text.size() > kMaxPasswordBytes) {
+    return tl::unexpected(fmt::format("a password is 1 to {} bytes (this one has {})",
+                                      kMaxPasswordBytes, text.size()));
   }
   return std::string(text);
 }

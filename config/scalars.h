@@ -74,6 +74,15 @@ Parsed<std::string> parse_secret(std::string_view text);
 /// The name of a profile in a credentials file: not empty, without brackets.
 Parsed<std::string> parse_profile(std::string_view text);
 
+/// A token for an upstream: as `parse_bearer_token`, but of 1 … 4096 bytes.
+Parsed<std::string> parse_upstream_token(std::string_view text);
+
+/// The name of a user at an upstream (RFC 7617, 2): 1 … 256 bytes without a colon.
+Parsed<std::string> parse_user(std::string_view text);
+
+/// A password there: 1 … 1024 bytes. The sentence on failure never quotes it.
+Parsed<std::string> parse_password(std::string_view text);
+
 /// One of a few words.
 template <typename T>
 Parsed<T> parse_choice(std::string_view text,

@@ -1,8 +1,11 @@
 #include "proxy/backend_options.h"
 
 #include <chrono>
+#include <string>
 #include <utility>
+#include <variant>
 
+#include "base/base64.h"
 #include "proxy/token_header.h"
 
 namespace fenceline::proxy {
@@ -54,6 +57,16 @@ backends::http::HttpOptions upstream_options(const config::UpstreamSettings& fro
   return options;
 }
 
+std::string authorization_of(const config::UpstreamCredentials& credentials) {
+  if (const auto* bearer = std::get_if<config::BearerCredentials>(&credentials)) {
+    return "Bearer " + bearer->token;
+  }
+  const auto& basic = std::get<config::BasicCredentials>(credentials);
+  std::string value = "Basic ";
+  base::append_base64(value, basic.user + ":" + basic.password);
+  return value;
+}
+
 backends::SqliteColumns columns_of(const config::SqliteBackend& from) {
   backends::SqliteColumns columns;
   columns.key = from.columns.key;
@@ -96,6 +109,9 @@ backends::http::HttpOptions http_options(const config::HttpBackend& from,
   options.host = from.host == config::HostPolicy::kClient ? backends::http::HostPolicy::kClient
                                                           : backends::http::HostPolicy::kUpstream;
   options.retry_body_bytes = from.retry_body_bytes;
+  if (from.credentials) {
+    options.own_fields.emplace_back("Authorization", authorization_of(*from.credentials));
+  }
   return options;
 }
 

@@ -176,6 +176,23 @@ INSTANTIATE_TEST_SUITE_P(
                    "17:14: `routes[0].http.probe`: \"no\" is neither true nor false",
                    "18:19: `routes[0].http.retry_body`: 2GiB is out of range; allowed are 0B to "
                    "1GiB"}},
+        ErrorCase{"CredentialsOfNeitherKind",
+                  kHttpBase + "      credentials: {}\n",
+                  {"8:20: `routes[0].http.credentials`: name one of `basic` and `bearer`"}},
+        ErrorCase{"CredentialsOfBothKinds",
+                  kHttpBase + "      credentials: {bearer: x, basic: {user: u, password: p}}\n",
+                  {"8:20: `routes[0].http.credentials`: name one of `basic` and `bearer`"}},
+        ErrorCase{
+            "SecretsThatAreNotQuoted",
+            kHttpBase + "      credentials: {bearer: \"hunter2 \"}\n",
+            {"8:29: `routes[0].http.credentials.bearer`: a bearer token is 1 to 4096 letters, "
+             "digits and \"-._~+/=\" (this one has 8 bytes)"}},
+        ErrorCase{"BasicCredentials",
+                  kHttpBase + "      credentials: {basic: {user: \"a:b\", password: \"\"}}\n",
+                  {"8:35: `routes[0].http.credentials.basic.user`: the name of a user is 1 to 256 "
+                   "bytes without a colon, which would end it",
+                   "8:52: `routes[0].http.credentials.basic.password`: a password is 1 to 1024 "
+                   "bytes (this one has 0)"}},
         ErrorCase{"TlsOfHttp",
                   kHttpBase + "      tls: {verify: false}\n",
                   {"8:12: `routes[0].http.tls`: the upstream is http; write https, or remove the "
@@ -323,6 +340,19 @@ TEST(HttpModel, EveryKey) {
   EXPECT_EQ(http.retry_body_bytes, 0U);
   EXPECT_EQ(route.methods,
             (Methods{"GET", "HEAD", "OPTIONS", "PUT", "POST", "PATCH", "DELETE", "PROPFIND"}));
+}
+
+TEST(HttpModel, Credentials) {
+  const auto credentials = [](const std::string& text) {
+    const Route route = only_route(kHttpBase + "      credentials: " + text + "\n");
+    return std::get<HttpBackend>(route.backend).credentials;
+  };
+  EXPECT_EQ(credentials("{bearer: 7}"), UpstreamCredentials(BearerCredentials{"7"}));
+  EXPECT_EQ(credentials("{bearer: \"${SHORT}\"}"),
+            UpstreamCredentials(BearerCredentials{"hunter2"}));
+  EXPECT_EQ(credentials("{basic: {user: u, password: \"p: é\"}}"),
+            UpstreamCredentials(BasicCredentials{"u", "p: é"}));
+  EXPECT_FALSE(std::get<HttpBackend>(only_route(kHttpBase).backend).credentials);
 }
 
 TEST(HttpModel, WhatWrites) {

@@ -165,7 +165,8 @@ TEST(SameBackend, SeesEverySetting) {
   for (const std::string more :
        {", commit: move", ", settle: manual", ", reads: [GET]", ", host: client", ", tls: {ca: c}",
         ", tls: {name: n}", ", tls: {verify: false}", ", timeout: 1s", ", connect_timeout: 1s",
-        ", keep_alive: 1s", ", connections: 99", ", idle_connections: 9", ", retry_body: 1"}) {
+        ", keep_alive: 1s", ", connections: 99", ", idle_connections: 9", ", retry_body: 1",
+        ", credentials: {bearer: x}"}) {
     EXPECT_FALSE(same(http("https://h"), http("https://h", more))) << more;
   }
   EXPECT_FALSE(

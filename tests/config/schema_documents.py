@@ -157,7 +157,10 @@ GOOD = {
         "host: upstream", "host: client", "timeout: 1ms", "connect_timeout: 24h",
         "keep_alive: 7s", "connections: 1", "connections: 1000000", "idle_connections: 0",
         "idle_connections: 1024", "probe: true", "probe: false, commit: move",
-        "probe: 'false', commit: plain", "retry_body: 0", "retry_body: 1GiB")},
+        "probe: 'false', commit: plain", "retry_body: 0", "retry_body: 1GiB",
+        "credentials: {bearer: a}", "credentials: {bearer: '${SECRET}'}", "credentials: {bearer: 7}",
+        "credentials: {basic: {user: u, password: 'p:q r'}}",
+        "credentials: {basic: {user: 1, password: true}}")},
     **{f"https {value}": backend(f"http: {{upstream: 'https://h', tls: {value}}}") for value in (
         "{}", "{ca: ca.pem}", "{name: a.B-c.d}", "{name: 10.0.0.1}", "{verify: false}",
         "{ca: 7, name: true, verify: 'true'}")},
@@ -298,6 +301,10 @@ BAD = {
         "host: both", "timeout: 0s", "connect_timeout: 1d", "keep_alive: 30", "connections: 0",
         "connections: 1000001", "idle_connections: -1", "idle_connections: 1000001", "probe: no",
         "probe: false", "probe: 'false', commit: auto", "retry_body: 2GiB", "retry_body: -1",
+        "credentials: {}", "credentials: x", "credentials: {bearer: 'a b'}",
+        "credentials: {bearer: ''}", "credentials: {bearer: a, basic: {user: u, password: p}}",
+        "credentials: {basic: {user: u}}", "credentials: {basic: {user: 'a:b', password: p}}",
+        "credentials: {basic: {user: u, password: ''}}", "credentials: {token: a}",
         "tls: {verify: false}", "tls: {}", "pool: 7")},
     **{f"https {value}": backend(f"http: {{upstream: 'https://h', tls: {value}}}") for value in (
         "{ca: ''}", "{name: ''}", "{name: a..b}", "{name: 7}", "{verify: no}", "{cert: x}", "true")},
@@ -387,6 +394,7 @@ EVERY_KEY = {
         "name": "c", "match": "/c/{p}", "limits": {"body": 9}, "http": {
             "upstream": "https://h", "commit": "move", "settle": "1s", "reads": ["GET"],
             "host": "client", "tls": {"ca": "a", "name": "n", "verify": True}, "timeout": "1s",
+            "credentials": {"basic": {"user": "u", "password": "p"}},
             "connect_timeout": "1s", "keep_alive": "1s", "connections": 70,
             "idle_connections": 3, "probe": True, "retry_body": 5}}, {
         "name": "d", "match": "/d/{key...}", "hosts": ["s3.x"], "limits": {"body": 9}, "s3": {
@@ -453,7 +461,9 @@ TEXTS = {("listen", "tls", "certificate"), ("listen", "tls", "key"), ("ledger", 
          ("routes", 4, "s3", "credentials", "file"), ("routes", 4, "s3", "credentials", "profile"),
          ("routes", 5, "name"),
          *(("routes", 3, "s3", "credentials", name)
-           for name in ("access_key", "secret_key", "session_token"))}
+           for name in ("access_key", "secret_key", "session_token")),
+         ("routes", 2, "http", "credentials", "basic", "user"),
+         ("routes", 2, "http", "credentials", "basic", "password")}
 # Names of statements are free, and SQL is any text.
 STATEMENTS = ("routes", 1, "sqlite", "statements")
 RIGHT = {(STATEMENTS, "too large a number"), (STATEMENTS, "a key too many"),

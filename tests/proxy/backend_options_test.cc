@@ -34,6 +34,18 @@ TEST(BackendOptionsTest, WhatDecidesTheGuaranteeIsHandedOver) {
   EXPECT_EQ(options.settle_after, base::Milliseconds(5'000));
 }
 
+TEST(BackendOptionsTest, CredentialsAreAFieldOfOurOwn) {
+  config::HttpBackend from;
+  EXPECT_TRUE(http_options(from, {}, {}).own_fields.empty());
+  from.credentials = config::BearerCredentials{"a.b"};
+  EXPECT_EQ(http_options(from, {}, {}).own_fields,
+            (std::vector<base::OwnedField>{{"Authorization", "Bearer a.b"}}));
+  from.credentials = config::BasicCredentials{"Aladdin", "open sesame"};  // RFC 7617, 2
+  EXPECT_EQ(
+      http_options(from, {}, {}).own_fields,
+      (std::vector<base::OwnedField>{{"Authorization", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="}}));
+}
+
 TEST(BackendOptionsTest, TheMarksOfADatabaseAreWhereTheConfigurationSays) {
   config::SqliteBackend from;
   from.database = "jobs.db";
