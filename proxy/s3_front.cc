@@ -78,6 +78,8 @@ Result<void> S3Front::arrive(const base::RequestHead& head, S3Place place, base:
     into.request.key = std::move(*key);
   }
   base::aws::BodyOptions options;
+  // Its checksums speak of the object, not of the list of parts that is the body.
+  options.fields_are_of_body = (*operation)->name != "CompleteMultipartUpload";
   if (into.verified) {
     options.payload = into.verified->payload;
     options.verified = &*into.verified;

@@ -118,5 +118,23 @@ TEST_F(PipelineS3Test, WhatIsNotKnownIsRefused) {
   EXPECT_TRUE(backend_->events.empty());
 }
 
+// The CRC32 of "content" is none of these.
+TEST_F(PipelineS3Test, ABodyThatIsNotWhatItSaysIsNotCommitted) {
+  for (const auto& [name, value] : Fields{{"x-amz-checksum-crc32", "AAAAAA=="},
+                                          {"x-amz-content-sha256", std::string(64, '0')},
+                                          {"Content-MD5", "AAAAAAAAAAAAAAAAAAAAAA=="}}) {
+    SCOPED_TRACE(name);
+    auto call = start("PUT", "/media/a", {{"X-Amz-Security-Token", "fence-5"}, {name, value}});
+    EXPECT_EQ(end(call, "content").status, 400);
+    EXPECT_TRUE(backend_->events.empty()) << backend_->events.back();
+  }
+}
+
+TEST_F(PipelineS3Test, TheChecksumOfACompletionSpeaksOfTheObject) {
+  auto call = start("POST", "/media/a?uploadId=u",
+                    {{"X-Amz-Security-Token", "fence-5"}, {"x-amz-checksum-crc32", "AAAAAA=="}});
+  EXPECT_EQ(end(call, "<CompleteMultipartUpload/>").status, 201);
+}
+
 }  // namespace
 }  // namespace fenceline::proxy
