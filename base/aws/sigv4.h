@@ -98,8 +98,8 @@ struct ToSign {
 /// Does: adds `x-amz-date`, `x-amz-content-sha256`, `x-amz-security-token` where the credentials
 /// have one, and `Authorization`. Signs these, `host`, and every field of `fields` but those that a
 /// connection may change (`Connection`, `TE`, `User-Agent`, `Expect`, `Via`, `X-Forwarded-…`,
-/// `Forwarded`, `Accept`, `Accept-Encoding`). `fields` must have none of what is added, and may have
-/// `Host`. Keeps the signing key of the day per thread.
+/// `Forwarded`, `Accept`, `Accept-Encoding`). `fields` must have none of what is added, and may
+/// have `Host`. Keeps the signing key of the day per thread.
 void sign(const ToSign& request, const Credentials& credentials, FieldLines& fields);
 
 }  // namespace fenceline::base::aws
