@@ -5,8 +5,9 @@
 # library. DEPENDS names the rooms whose headers this one may include (scripts/lint/includes.py
 # checks that), LIBRARIES the third-party targets; both are passed on to whoever links the room.
 #
-# For every header it also adds one translation unit that includes nothing else (twice, for the
-# include guard) to the target verify_headers.
+# Every header compiles on its own. Where there is a .cc file of its name, that file includes it first
+# (scripts/lint/includes.py checks that), so building the room shows it. For each other header the
+# target verify_headers has a translation unit that includes nothing else.
 
 add_custom_target(verify_headers COMMENT "Every header compiles on its own")
 
@@ -36,12 +37,17 @@ function(fenceline_room name)
   fenceline_verify_headers(${name} ${target})
 endfunction()
 
-# One object per header below the calling folder, compiled with what ${target} passes on.
+# One object per header without a .cc file of its name below the calling folder, compiled with what
+# ${target} passes on.
 function(fenceline_verify_headers name target)
   file(GLOB_RECURSE headers RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS
        "${CMAKE_CURRENT_SOURCE_DIR}/*.h")
   set(units "")
   foreach(header IN LISTS headers)
+    string(REGEX REPLACE "\\.h$" ".cc" own "${header}")
+    if(EXISTS "${PROJECT_SOURCE_DIR}/${own}")
+      continue()
+    endif()
     set(unit "${PROJECT_BINARY_DIR}/verify_headers/${header}.cc")
     # Real objects and not -fsyntax-only: ninja needs an output and ccache something to keep.
     file(CONFIGURE OUTPUT "${unit}" @ONLY

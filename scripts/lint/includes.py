@@ -2,8 +2,10 @@
 """Lint: who may include what.
 
 Rooms include only the rooms they are built on (docs: the README of each room), by paths from the
-repository's root. Heavy or private libraries stay where they belong: Beast costs 10 to 20 seconds
-per file, so it is in no header and in few files; spdlog and prometheus hide behind plain headers.
+repository's root. A .cc file starts with the header of its name, so that building it shows that the
+header compiles on its own. Heavy or private libraries stay where they belong: Beast costs 10 to 20
+seconds per file, so it is in no header and in few files; spdlog and prometheus hide behind plain
+headers.
 """
 
 import re
@@ -83,6 +85,25 @@ def check_library(path, room, target):
     return None
 
 
+def check_first(root, path, source):
+    """The finding if anything is in front of the header of this .cc file's name, or None."""
+    header = path.with_suffix(".h")
+    if path.suffix != ".cc" or not (root / header).is_file():
+        return None
+    for token in cpp.tokenize(source):
+        if token.kind != "comment":
+            if token.kind == "directive" and re.match(
+                rf'#\s*include\s*"{re.escape(header.as_posix())}"', token.text
+            ):
+                return None
+            line = token.line
+            break
+    else:
+        line = 1
+    return (f'{path}:{line}: #include "{header}" comes before anything else: that shows that the '
+            "header compiles on its own")
+
+
 def check(root):
     findings = []
     beast_files = []
@@ -90,6 +111,8 @@ def check(root):
         room = path.parts[0]
         source = cpp.read(root, path)
         sees_beast = False
+        if reason := check_first(root, path, source):
+            findings.append(reason)
         for line, target, quoted in includes(source):
             if quoted:
                 reason = check_own(root, room, target)

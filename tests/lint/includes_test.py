@@ -62,6 +62,25 @@ class IncludesTest(support.LintTest):
     def test_own_header_in_angle_brackets(self):
         self.assert_refused(self.findings("base/a.cc", "#include <base/known.h>\n"), "quotes")
 
+    def test_the_header_of_its_name_is_first(self):
+        for text in ('// why\n/* how */\n#include "base/known.h"\n#include <string>\n',
+                     '#  include "base/known.h"  // its own\n'):
+            with self.subTest(text):
+                self.assertEqual(self.findings("base/known.cc", text), [])
+
+    def test_anything_in_front_of_the_header_of_its_name(self):
+        for line, text in (
+            (1, '#include <string>\n#include "base/known.h"\n'),
+            (2, '// why\n#define BEFORE\n#include "base/known.h"\n'),
+            (1, '#include "config/known.h"\n#include "base/known.h"\n'),
+            (1, 'int early;\n#include "base/known.h"\n'),
+            (1, '// #include "base/known.h"\n'),
+        ):
+            with self.subTest(text):
+                found = [each for each in self.findings("base/known.cc", text)
+                         if "before anything else" in each]
+                self.assert_refused(found, f"base/known.cc:{line}: ", '"base/known.h"')
+
     def test_beast_in_a_header(self):
         for target in ("boost/beast/http.hpp", "boost/beast/core.hpp"):
             with self.subTest(target):
