@@ -22,9 +22,10 @@ using SharedBackend = std::shared_ptr<backends::Backend>;
 std::shared_ptr<const S3Front> s3_front_of(const config::Route& route,
                                            const std::vector<std::string>& token_fields) {
   const auto* s3 = std::get_if<config::S3Backend>(&route.backend);
-  return s3 == nullptr ? nullptr
-                       : std::make_shared<S3Front>(S3Paths(route.match, route.hosts),
-                                                   s3_front_options(route, *s3, token_fields));
+  return s3 == nullptr
+             ? nullptr
+             : std::make_shared<S3Front>(S3Paths(route.match, route.hosts),
+                                         s3_front_options(*s3, route.writes, token_fields));
 }
 
 Route make_route(const config::Route& from, const config::RouteGuarantee& promised,

@@ -137,7 +137,7 @@ backends::s3::S3Options s3_options(const config::S3Backend& from,
   return options;
 }
 
-S3FrontOptions s3_front_options(const config::Route& route, const config::S3Backend& from,
+S3FrontOptions s3_front_options(const config::S3Backend& from, config::Writes writes,
                                 const std::vector<std::string>& token_fields) {
   S3FrontOptions options;
   for (const config::S3Client& client : from.clients) {
@@ -148,7 +148,7 @@ S3FrontOptions s3_front_options(const config::Route& route, const config::S3Back
   options.anonymous = from.anonymous;
   options.must_sign = token_fields;
   options.must_sign.emplace_back(kHolderField);
-  options.fenced = route.writes != config::Writes::kOff;
+  options.fenced = writes != config::Writes::kOff;
   options.now = [] {
     return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   };

@@ -33,8 +33,8 @@ backends::s3::S3Options s3_options(const config::S3Backend& from,
                                    const std::optional<config::S3StaticKeys>& keys,
                                    const std::vector<std::string>& token_fields);
 
-/// What stands in front of an S3 route.
-S3FrontOptions s3_front_options(const config::Route& route, const config::S3Backend& from,
+/// What stands in front of an S3 route with these `writes`.
+S3FrontOptions s3_front_options(const config::S3Backend& from, config::Writes writes,
                                 const std::vector<std::string>& token_fields);
 
 }  // namespace fenceline::proxy

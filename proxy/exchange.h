@@ -31,7 +31,7 @@ struct Exchange {
   bool only_stages = false;
   base::Token token;  ///< No token if the request carries none.
   std::string holder;
-  base::Token mark_at_leave;  ///< The mark when its permit was settled; no token: it had none.
+  base::Token mark_at_leave;       ///< The mark when its permit was settled; no token: it had none.
   std::unique_ptr<S3Exchange> s3;  ///< Only on an S3 route.
 
   /// True if this request goes through the gate: it carries a token on a fenced route.

@@ -46,6 +46,37 @@ TEST(BackendOptionsTest, CredentialsAreAFieldOfOurOwn) {
       (std::vector<base::OwnedField>{{"Authorization", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="}}));
 }
 
+TEST(BackendOptionsTest, OnAnS3RouteTokenAndHolderMustBeSigned) {
+  config::S3Backend from;
+  from.clients = {{.access_key = "abc", .secret_key = "s", .access = config::S3Access::kRead}};
+  auto options = s3_front_options(from, config::Writes::kRequired, {"X-Lease"});
+  EXPECT_EQ(options.must_sign, (Names{"X-Lease", "Fencing-Holder"}));
+  ASSERT_EQ(options.clients.size(), 1U);
+  EXPECT_FALSE(options.clients[0].may_write);
+  EXPECT_FALSE(options.anonymous);
+  EXPECT_TRUE(options.fenced);
+  EXPECT_FALSE(s3_front_options(from, config::Writes::kOff, {}).fenced);
+}
+
+TEST(BackendOptionsTest, WhatAnS3ServerIsToldAndProbed) {
+  config::S3Backend from;
+  from.region = "eu-north-1";
+  from.addressing = config::S3Addressing::kVirtual;
+  from.hold_bytes = 5;
+  auto options = s3_options(from, config::S3StaticKeys{"a", "s", "t"}, {"X-Lease"});
+  EXPECT_FALSE(options.http.probe) << "nobody says into which bucket";
+  EXPECT_EQ(options.region, "eu-north-1");
+  EXPECT_EQ(options.addressing, backends::s3::Addressing::kVirtualHost);
+  EXPECT_EQ(options.hold_bytes, 5U);
+  EXPECT_EQ(options.credentials->session_token, "t");
+  EXPECT_EQ(options.http.private_fields, (Names{"X-Lease"}));
+  from.bucket = "media";
+  options = s3_options(from, std::nullopt, {});
+  EXPECT_TRUE(options.http.probe);
+  EXPECT_EQ(options.bucket, "media");
+  EXPECT_FALSE(options.credentials);
+}
+
 TEST(BackendOptionsTest, TheMarksOfADatabaseAreWhereTheConfigurationSays) {
   config::SqliteBackend from;
   from.database = "jobs.db";
