@@ -24,6 +24,7 @@ using http::is_absent;
 constexpr int kRounds = 12;
 constexpr int kMixedRounds = 6;
 constexpr int kAbortRounds = 20;
+constexpr std::size_t kAborters = 2;
 constexpr int kWriters = 8;
 constexpr int kPreconditionFailed = 412;
 constexpr std::array<TagStyle, 2> kStyles = {TagStyle::kQuoted, TagStyle::kBare};
@@ -201,6 +202,27 @@ Awaitable<Finding> race_with_puts(S3ProbeCalls& calls, TagStyle tags, int round,
   co_return std::nullopt;
 }
 
+/// An end of an upload, and what was there right after its answer.
+struct Ended {
+  Answered answered = {};
+  Answered after = {};
+};
+
+Awaitable<Ended> complete_it(S3ProbeCalls& calls, S3ProbeCalls::Upload upload) {
+  Ended ended;
+  Condition none;
+  ended.answered = co_await calls.complete(std::move(upload), std::move(none));
+  co_return ended;
+}
+
+Awaitable<Ended> abort_it(S3ProbeCalls& calls, S3ProbeCalls::Upload upload) {
+  Ended ended;
+  const std::string key = upload.key;
+  ended.answered = co_await calls.abort(std::move(upload));
+  ended.after = co_await calls.get(key);
+  co_return ended;
+}
+
 Finding ignored(std::string_view name, std::string_view condition, const Answered& answered) {
   return fmt::format("{} with {} that does not hold was answered {}", name, condition,
                      answered.status);
@@ -333,19 +355,26 @@ Awaitable<Finding> check_abort(S3ProbeCalls& calls) {
     if (upload.id.empty()) {
       co_return "a multipart upload could not be begun";
     }
-    Condition none;
-    std::vector<Awaitable<Answered>> both;
-    both.push_back(calls.complete(upload, std::move(none)));
-    both.push_back(calls.abort(upload));
-    auto answers = co_await http::gather(std::move(both));
-    const bool completed = answers[0] && really_succeeded(*answers[0]);
-    const bool aborted = answers[1] && answers[1]->succeeded();
-    auto after = co_await calls.get(key);
-    if (aborted && (completed || after.succeeded())) {
-      co_return "an upload was aborted and its object is there";
+    // The completion begins before, between or after those that abort.
+    const auto turn = static_cast<std::size_t>(round) % (kAborters + 1);
+    std::vector<Awaitable<Ended>> all;
+    for (std::size_t i = 0; i <= kAborters; ++i) {
+      all.push_back(i == turn ? complete_it(calls, upload) : abort_it(calls, upload));
     }
+    auto attempts = co_await http::gather(std::move(all));
+    auto after = co_await calls.get(key);
+    const bool completed = attempts[turn] && really_succeeded(attempts[turn]->answered);
     if (completed && !after.succeeded()) {
       co_return "an upload was completed and its object is not there";
+    }
+    attempts[turn].reset();
+    for (const auto& attempt : attempts) {
+      const bool aborted = attempt && attempt->answered.succeeded();
+      const bool gone = attempt && (aborted || is_absent(attempt->answered.status));
+      const bool was_there = attempt && attempt->after.succeeded();
+      if (after.succeeded() && (aborted || (gone && !was_there))) {
+        co_return "an upload was ended, and its object came after that";
+      }
     }
   }
   co_return std::nullopt;

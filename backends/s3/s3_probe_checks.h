@@ -31,8 +31,8 @@ base::Awaitable<http::Finding> check_delete(S3ProbeCalls& calls, TagStyle tags);
 base::Awaitable<http::Finding> check_copy(S3ProbeCalls& calls, TagStyle tags);
 base::Awaitable<http::Finding> check_complete(S3ProbeCalls& calls, TagStyle tags);
 
-/// Whether of an AbortMultipartUpload and a CompleteMultipartUpload that race only one is answered
-/// with success, and the object is there accordingly.
+/// Whether an AbortMultipartUpload ends an upload for good, also while a CompleteMultipartUpload is
+/// under way: after a success no object comes of it, and after 404 none that was not there then.
 base::Awaitable<http::Finding> check_abort(S3ProbeCalls& calls);
 
 }  // namespace fenceline::backends::s3
