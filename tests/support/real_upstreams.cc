@@ -38,7 +38,8 @@ http {{
   client_max_body_size 0;
   keepalive_requests 100000;
   server {{
-    listen 127.0.0.1:{port};
+    listen 127.0.0.1:{port} {listen};
+    {server}
     root {folder}/root;
     location / {{
       dav_methods PUT DELETE MKCOL MOVE;
@@ -95,7 +96,16 @@ std::uint16_t free_port() {
 }
 
 RealUpstream::RealUpstream(UpstreamKind kind, std::uint16_t port)
-    : kind_(kind), port_(port != 0 ? port : free_port()), root_(folder_.path() / "root") {
+    : RealUpstream(kind, port, NginxSettings{}) {}
+
+RealUpstream::RealUpstream(NginxSettings settings)
+    : RealUpstream(UpstreamKind::kNginx, 0, std::move(settings)) {}
+
+RealUpstream::RealUpstream(UpstreamKind kind, std::uint16_t port, NginxSettings settings)
+    : kind_(kind),
+      settings_(std::move(settings)),
+      port_(port != 0 ? port : free_port()),
+      root_(folder_.path() / "root") {
   std::filesystem::create_directories(root_);
   // Apache's children are not root, and need the way to the root and its lock file too.
   for (const auto& folder : {folder_.path(), root_}) {
@@ -116,7 +126,8 @@ RealUpstream::~RealUpstream() {
 void RealUpstream::write_config() {
   const std::string_view text = kind_ == UpstreamKind::kNginx ? kNginx : kApache;
   std::ofstream(folder_.at("config")) << fmt::format(
-      fmt::runtime(text), fmt::arg("folder", folder_.path().string()), fmt::arg("port", port_));
+      fmt::runtime(text), fmt::arg("folder", folder_.path().string()), fmt::arg("port", port_),
+      fmt::arg("listen", settings_.listen), fmt::arg("server", settings_.server));
 }
 
 void RealUpstream::start() {

@@ -16,12 +16,19 @@ namespace fenceline::testing {
 
 enum class UpstreamKind : std::uint8_t { kNginx, kApache };
 
+/// More of nginx's configuration.
+struct NginxSettings {
+  std::string listen;  ///< Behind the address, such as `ssl`.
+  std::string server;  ///< In the `server` block.
+};
+
 /// A WebDAV server. Ended by its pid.
 class RealUpstream {
  public:
   /// Starts it and waits until it answers; throws `std::runtime_error` if it does not, with what it
   /// said. `port`: 0 takes a free one.
   explicit RealUpstream(UpstreamKind kind, std::uint16_t port = 0);
+  explicit RealUpstream(NginxSettings settings);
   ~RealUpstream();
   RealUpstream(const RealUpstream&) = delete;
   RealUpstream& operator=(const RealUpstream&) = delete;
@@ -51,7 +58,10 @@ class RealUpstream {
   void write_config();
   [[nodiscard]] bool answers() const;
 
+  RealUpstream(UpstreamKind kind, std::uint16_t port, NginxSettings settings);
+
   UpstreamKind kind_;
+  NginxSettings settings_;
   std::uint16_t port_;
   TempFolder folder_;
   std::filesystem::path root_;
