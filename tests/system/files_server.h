@@ -44,6 +44,9 @@ class FilesServer {
   void kill() { process_.reset(); }
 
   /// For the next process.
+  void set_config(std::string config) { config_ = std::move(config); }
+
+  /// For the next process.
   void set_environment(ServerProcess::Environment environment) {
     environment_ = std::move(environment);
   }
