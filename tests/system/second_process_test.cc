@@ -73,6 +73,37 @@ TEST_F(SecondProcessTest, OnTheSamePort) {
   expect_first_serves();
 }
 
+TEST(SecondProcessOnADatabaseTest, IsRefused) {
+  const auto text = [](const std::string& database, const std::string& ledger) {
+    return fmt::format(R"(
+listen: 127.0.0.1:0
+admin: {{listen: 127.0.0.1:0}}
+ledger: {{sqlite: {}}}
+routes:
+  - {{name: exports, match: "/exports/{{tenant}}/{{path...}}", fence: "exports/{{tenant}}",
+     sqlite: {{database: {}}}}}
+)",
+                       ledger, database);
+  };
+  FilesServer first(text("data.db", "ledger.db"));
+  EXPECT_EQ(first.put("/exports/acme/a", 33, "one").status, 201);
+  const TempFolder folder;
+  ServerProcess second(ServerProcess::NoWait{}, folder.path().string(),
+                       text(first.at("data.db"), folder.at("ledger.db")));
+  EXPECT_EQ(second.wait(), 1) << second.log();
+  EXPECT_THAT(second.log(), HasSubstr(first.at("data.db")));
+  EXPECT_THAT(second.log(), HasSubstr("in use"));
+  EXPECT_THAT(second.log(), ::testing::Not(HasSubstr(" serving: ")));
+  EXPECT_EQ(first.put("/exports/acme/a", 34, "two").status, 204);
+  expect_fenced(first.put("/exports/acme/a", 33, "late"), 33, 34);
+  EXPECT_EQ(first.content("/exports/acme/a"), "two");
+
+  first.kill();
+  ServerProcess third(folder.path().string(), text(first.at("data.db"), folder.at("ledger.db")));
+  RawClient client(third.port());
+  expect_fenced(client.exchange(fenced_put("/exports/acme/a", 33, "late")), 33, 34);
+}
+
 TEST_F(SecondProcessTest, TakesOverAfterAKill) {
   EXPECT_EQ(first_.put("/exports/acme/report.csv", 34, "of the first").status, 201);
   first_.process().kill_hard();
