@@ -37,7 +37,11 @@ bool Pipeline::waved_through(const Exchange& exchange, const base::Error& error)
 }
 
 Reply Pipeline::answer(const Exchange& exchange, Result<Reply> outcome) {
-  const base::Token mark = highest(exchange);
+  base::Token mark = highest(exchange);
+  if (!outcome && outcome.error().kind == base::ErrorKind::kStaleToken && mark <= exchange.token) {
+    // Another proxy has somebody newer: what is known here is not the highest.
+    mark = base::Token();
+  }
   Reply reply;
   if (outcome) {
     reply = std::move(*outcome);

@@ -239,6 +239,16 @@ TEST_F(PipelineIntentsTest, WhatEndsInDoubtWhileTheNewerWriteWaitsIsRevokedToo) 
   EXPECT_EQ(backend_->events, (Events{"commit", "revoke there", "commit"}));
 }
 
+TEST_F(PipelineIntentsTest, WhatAnotherProxyHasWithdrawnIsNotTheFaultOfAKnownMark) {
+  backend_->commit_fails_with =
+      base::Error{base::ErrorKind::kStaleToken, "withdrawn", base::Applied::kNo, {}};
+  const base::Reply refused = finish("PUT", kFile, {{"Fencing-Token", "33"}});
+  EXPECT_EQ(refused.status, 412);
+  EXPECT_EQ(field(refused, "Fencing-Highest"), "");
+  EXPECT_EQ(text(refused).find("\"highest\""), std::string::npos) << text(refused);
+  EXPECT_NE(text(refused).find(R"("presented":"33")"), std::string::npos) << text(refused);
+}
+
 TEST_F(PipelineIntentsTest, AMarkThatTheStoreHasIsLearnt) {
   backend_->intent.reset();
   base::Error stale{base::ErrorKind::kStaleToken, "the table has 50", base::Applied::kNo, {}};
