@@ -179,10 +179,12 @@ void IntentShard::collect(const base::FenceKey& key, std::optional<base::Token> 
 }
 
 void IntentShard::collect(std::string_view prefix, std::size_t limit,
-                          std::vector<UnsettledIntent>& into) {
+                          const std::optional<Intent>& after, std::vector<UnsettledIntent>& into) {
   const std::lock_guard lock(mutex_);
   std::size_t count = 0;
-  for (auto each = in_doubt_.lower_bound(Place{prefix, {}});
+  const bool goes_on = after && after->key >= prefix;
+  for (auto each = goes_on ? in_doubt_.upper_bound(*after)
+                           : in_doubt_.lower_bound(Place{prefix, {}});
        each != in_doubt_.end() && count < limit && (*each)->intent.key.starts_with(prefix);
        ++each, ++count) {
     into.push_back({(*each)->intent, (*each)->since});

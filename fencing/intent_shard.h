@@ -96,8 +96,9 @@ class IntentShard {
   /// Those in doubt of `key`, with `below` only lower tokens.
   void collect(const base::FenceKey& key, std::optional<base::Token> below,
                std::vector<UnsettledIntent>& into);
-  /// Those in doubt whose key begins with `prefix`, the first `limit` of this shard.
-  void collect(std::string_view prefix, std::size_t limit, std::vector<UnsettledIntent>& into);
+  /// Those in doubt whose key begins with `prefix`, the first `limit` of this shard behind `after`.
+  void collect(std::string_view prefix, std::size_t limit, const std::optional<Intent>& after,
+               std::vector<UnsettledIntent>& into);
 
  private:
   struct Wanted {
@@ -134,6 +135,12 @@ class IntentShard {
     using is_transparent = void;
     bool operator()(const IntentEntry* left, const IntentEntry* right) const {
       return left->intent < right->intent;
+    }
+    bool operator()(const Intent& intent, const IntentEntry* entry) const {
+      return intent < entry->intent;
+    }
+    bool operator()(const IntentEntry* entry, const Intent& intent) const {
+      return entry->intent < intent;
     }
     bool operator()(const IntentEntry* entry, const Place& place) const {
       const Place other = place_of(entry);

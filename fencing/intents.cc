@@ -88,10 +88,11 @@ class IntentsImpl : public std::enable_shared_from_this<IntentsImpl> {
     return found;
   }
 
-  std::vector<UnsettledIntent> list(std::string_view prefix, std::size_t limit) {
+  std::vector<UnsettledIntent> list(std::string_view prefix, std::size_t limit,
+                                    const std::optional<Intent>& after) {
     std::vector<UnsettledIntent> found;
     for (const auto& shard : shards_) {
-      shard->collect(prefix, limit, found);
+      shard->collect(prefix, limit, after, found);
     }
     std::ranges::sort(found, [](const UnsettledIntent& left, const UnsettledIntent& right) {
       return left.intent < right.intent;
@@ -240,8 +241,9 @@ std::vector<UnsettledIntent> Intents::unsettled_of(const base::FenceKey& key) {
   return impl_->unsettled(key, std::nullopt);
 }
 
-std::vector<UnsettledIntent> Intents::list_unsettled(std::string_view prefix, std::size_t limit) {
-  return impl_->list(prefix, limit);
+std::vector<UnsettledIntent> Intents::list_unsettled(std::string_view prefix, std::size_t limit,
+                                                     const std::optional<Intent>& after) {
+  return impl_->list(prefix, limit, after);
 }
 
 bool Intents::settle(const Intent& intent) { return impl_->settle(intent); }

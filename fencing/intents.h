@@ -94,8 +94,10 @@ class Intents {
   /// All unsettled intents of `key`, oldest first.
   std::vector<UnsettledIntent> unsettled_of(const base::FenceKey& key);
 
-  /// All of them, in the order of their keys, at most `limit`, keys that start with `prefix`.
-  std::vector<UnsettledIntent> list_unsettled(std::string_view prefix, std::size_t limit);
+  /// All of them in their order (key, token, route, data), at most `limit`, those behind `after`
+  /// (of which nothing need be there), keys that start with `prefix`.
+  std::vector<UnsettledIntent> list_unsettled(std::string_view prefix, std::size_t limit,
+                                              const std::optional<Intent>& after = {});
 
   /// It can take no effect any more (revoked, waited for, or told by an operator): forgets it, and
   /// has it taken off the record, which nobody waits for. Writes of an equal shared intent that run

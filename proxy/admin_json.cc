@@ -3,11 +3,14 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <chrono>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 #include "proxy/route_guarantee.h"
@@ -134,10 +137,30 @@ std::string unsettled_json(const std::vector<UnsettledRow>& rows, bool more) {
     list.push_back(std::move(object));
   }
   json::object page{{"unsettled", std::move(list)}};
-  if (more) {
-    page["more"] = true;
+  if (more && !rows.empty()) {
+    page["next"] = cursor_of(rows.back().intent);
   }
   return text_of(page);
+}
+
+std::string cursor_of(const fencing::Intent& intent) {
+  // No part but the key has a line end or could be given in another way.
+  return fmt::format("{}\n{}\n{}\n{}", intent.token.text(), intent.route, intent.data, intent.key);
+}
+
+base::Result<fencing::Intent> intent_behind(std::string_view cursor) {
+  std::array<std::string_view, 3> parts;
+  for (std::string_view& part : parts) {
+    const std::size_t end = std::min(cursor.find('\n'), cursor.size());
+    part = cursor.substr(0, end);
+    cursor.remove_prefix(std::min(end + 1, cursor.size()));
+  }
+  const auto token = base::Token::parse(parts[0]);
+  if (!token || cursor.empty()) {
+    return base::fail(base::ErrorKind::kMalformedRequest,
+                      "after must be the next of another page of unsettled writes.");
+  }
+  return fencing::Intent{std::string(cursor), *token, std::string(parts[1]), std::string(parts[2])};
 }
 
 std::string settled_json(const std::string& key, const std::vector<UnsettledRow>& rows) {

@@ -5,9 +5,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "fencing/gate.h"
 #include "fencing/ledger.h"
 #include "fencing/reset.h"
@@ -43,8 +45,15 @@ struct UnsettledRow {
   base::Milliseconds age{};
 };
 
-/// `{"unsettled":[{key, token, route, data, age_ms}]}`, with `"more": true` if there are.
+/// `{"unsettled":[{key, token, route, data, age_ms}]}`, with `next`, the `after` of the next page,
+/// if there are `more`.
 std::string unsettled_json(const std::vector<UnsettledRow>& rows, bool more);
+
+/// Where a page of unsettled writes ended, as text. Pure.
+std::string cursor_of(const fencing::Intent& intent);
+
+/// The other way. Failure: `kMalformedRequest`. Pure.
+base::Result<fencing::Intent> intent_behind(std::string_view cursor);
 
 /// `{key, "settled":[{token, route, data, age_ms}]}`.
 std::string settled_json(const std::string& key, const std::vector<UnsettledRow>& rows);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,9 +78,21 @@ Result<Reply> AdminUnsettled::list(const base::RequestHead& head) {
   if (!prefix) {
     return pass_on(prefix.error());
   }
+  auto cursor = text_parameter(head.query, "after");
+  if (!cursor) {
+    return pass_on(cursor.error());
+  }
+  std::optional<fencing::Intent> after;
+  if (!cursor->empty()) {
+    auto last = intent_behind(*cursor);
+    if (!last) {
+      return pass_on(last.error());
+    }
+    after = std::move(*last);
+  }
   const base::MonotonicTime now = clock_.now();
   std::vector<UnsettledRow> rows;
-  for (const auto& found : intents_.list_unsettled(*prefix, *limit + 1)) {
+  for (const auto& found : intents_.list_unsettled(*prefix, *limit + 1, after)) {
     rows.push_back(row_of(found, now));
   }
   const bool more = rows.size() > *limit;

@@ -23,7 +23,7 @@ class AdminUnsettled {
   AdminUnsettled(fencing::Intents& intents, fencing::Ledger& ledger, const base::Clock& clock)
       : intents_(intents), ledger_(ledger), clock_(clock) {}
 
-  /// The first ones, as `prefix` and `limit` of the query say.
+  /// A page of them, as `prefix`, `after` and `limit` of the query say.
   base::Result<base::Reply> list(const base::RequestHead& head);
 
   /// Settles those of the key `raw_key` that the order in the body names (`parse_settle_order`),

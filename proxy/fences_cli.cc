@@ -58,7 +58,7 @@ CLI::App* add_fences_command(CLI::App& cli, FencesOptions& options) {
       add("unsettled", "List writes that may still take effect", Command::kUnsettled);
   unsettled->add_option("--prefix", options.prefix, "Only keys that begin with this")
       ->type_name("TEXT");
-  unsettled->add_option("--limit", options.limit, "How many at most, by default 100, up to 1000")
+  unsettled->add_option("--limit", options.limit, "How many at most, by default 100; 0: all")
       ->type_name("NUMBER");
 
   CLI::App* show =

@@ -50,35 +50,8 @@ class Asker {
       : address_(std::move(address)), options_(options) {}
 
   OrStop<void> list() {
-    std::size_t left =
-        options_.limit == 0 ? std::numeric_limits<std::size_t>::max() : options_.limit;
-    std::string after = options_.after;
-    json::array all;
-    while (left > 0) {
-      constexpr std::size_t kPage = 1000;
-      const std::size_t page_size = std::min(left, kPage);
-      auto page =
-          ask({"GET",
-               fmt::format("/v1/fences?prefix={}&after={}&limit={}",
-                           percent_encoded(options_.prefix), percent_encoded(after), page_size),
-               {}});
-      if (!page) {
-        return tl::unexpected<Stop>(page.error());
-      }
-      const json::value* const next = page->if_contains("next");
-      after = next != nullptr && next->is_string() ? std::string(next->get_string()) : "";
-      if (options_.json) {
-        append(all, *page);
-      } else {
-        fmt::print("{}", fences_text(*page));
-      }
-      left -= page_size;
-      if (after.empty()) {
-        break;
-      }
-    }
-    finish_list(std::move(all), after);
-    return {};
+    return pages("/v1/fences", "fences", options_.after,
+                 [](const json::object& page) { return fences_text(page); });
   }
 
   OrStop<void> show() {
@@ -111,20 +84,8 @@ class Asker {
   }
 
   OrStop<void> unsettled() {
-    constexpr std::size_t kMost = 1000;
-    const std::size_t limit = options_.limit == 0 ? kMost : std::min(options_.limit, kMost);
-    auto page = ask(
-        {"GET",
-         fmt::format("/v1/unsettled?prefix={}&limit={}", percent_encoded(options_.prefix), limit),
-         {}});
-    if (!page) {
-      return tl::unexpected<Stop>(page.error());
-    }
-    print(*page, unsettled_text(*page));
-    if (!options_.json && page->contains("more")) {
-      fmt::print(stderr, "there are more: narrow them down with --prefix\n");
-    }
-    return {};
+    return pages("/v1/unsettled", "unsettled", {},
+                 [](const json::object& page) { return unsettled_text(page); });
   }
 
   OrStop<void> settle() {
@@ -142,6 +103,39 @@ class Asker {
   }
 
  private:
+  /// Prints what `path` lists under `name`, from `after` on, up to the limit.
+  template <typename Text>
+  OrStop<void> pages(std::string_view path, std::string_view name, std::string after, Text text) {
+    constexpr std::size_t kPage = 1000;
+    std::size_t left =
+        options_.limit == 0 ? std::numeric_limits<std::size_t>::max() : options_.limit;
+    json::array all;
+    while (left > 0) {
+      const std::size_t page_size = std::min(left, kPage);
+      auto page =
+          ask({"GET",
+               fmt::format("{}?prefix={}&after={}&limit={}", path, percent_encoded(options_.prefix),
+                           percent_encoded(after), page_size),
+               {}});
+      if (!page) {
+        return tl::unexpected<Stop>(page.error());
+      }
+      const json::value* const next = page->if_contains("next");
+      after = next != nullptr && next->is_string() ? std::string(next->get_string()) : "";
+      if (options_.json) {
+        append(all, *page, name);
+      } else {
+        fmt::print("{}", text(*page));
+      }
+      left -= page_size;
+      if (after.empty()) {
+        break;
+      }
+    }
+    finish_list(std::move(all), name, after);
+    return {};
+  }
+
   [[nodiscard]] std::string target() const { return "/v1/fences/" + percent_encoded(options_.key); }
 
   OrStop<void> order(const json::object& body) {
@@ -186,24 +180,25 @@ class Asker {
     fmt::print("{}", options_.json ? json::serialize(answer) + "\n" : text);
   }
 
-  static void append(json::array& all, json::object& page) {
-    if (json::value* const fences = page.if_contains("fences");
-        fences != nullptr && fences->is_array()) {
-      for (json::value& fence : fences->get_array()) {
-        all.push_back(std::move(fence));
+  static void append(json::array& all, json::object& page, std::string_view name) {
+    if (json::value* const rows = page.if_contains(name); rows != nullptr && rows->is_array()) {
+      for (json::value& row : rows->get_array()) {
+        all.push_back(std::move(row));
       }
     }
   }
 
-  void finish_list(json::array all, const std::string& next) const {
+  void finish_list(json::array all, std::string_view name, const std::string& next) const {
     if (options_.json) {
-      json::object page{{"fences", std::move(all)}};
+      json::object page{{name, std::move(all)}};
       if (!next.empty()) {
         page["next"] = next;
       }
       fmt::print("{}\n", json::serialize(page));
     } else if (!next.empty()) {
-      fmt::print(stderr, "there are more: --after '{}', or --limit 0\n", next);
+      const bool by_key = options_.command == Command::kList;
+      fmt::print(stderr, "there are more: {}--limit 0\n",
+                 by_key ? fmt::format("--after '{}', or ", next) : std::string());
     }
   }
 

@@ -353,6 +353,18 @@ TEST_F(IntentsTest, ListsByKeyWithPrefixAndLimit) {
   EXPECT_EQ(keys("b", 2), (Keys{"b", "b/1"}));
   EXPECT_EQ(keys("", 0), Keys{});
   EXPECT_EQ(keys("d", 100), Keys{});
+  const auto behind = [this](const Intent& after, const char* prefix) {
+    std::vector<std::string> found;
+    for (const UnsettledIntent& each : intents_->list_unsettled(prefix, 2, after)) {
+      found.push_back(each.intent.key);
+    }
+    return found;
+  };
+  EXPECT_EQ(behind(intent_of("b", 7), ""), (Keys{"b/1", "b/2"}));
+  EXPECT_EQ(behind(intent_of("b", 6), ""), (Keys{"b", "b/1"})) << "it need not be there";
+  EXPECT_EQ(behind(intent_of("a", 7), "b/"), (Keys{"b/1", "b/2"}));
+  EXPECT_EQ(behind(intent_of("b/1", 7), "b/"), Keys{"b/2"});
+  EXPECT_EQ(behind(intent_of("c", 7), ""), Keys{});
 }
 
 TEST_F(IntentsTest, ARunningIntentMovesAndEndsOnce) {
