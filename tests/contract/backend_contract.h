@@ -15,14 +15,12 @@
 
 namespace fenceline::testing {
 
-/// What a store cannot keep to because it is somebody else's server, which does it its own way. The
-/// tests of that are skipped, with these words.
+/// What a store cannot keep to because it is somebody else's server, which does it its own way.
 struct StoreLimits {
   bool keeps_stamps = true;
   bool keeps_content_type = true;
   bool tells_tags = true;           ///< In the answer to a PUT.
   bool tells_creations = true;      ///< 201 for what is new, 204 for what was there.
-  bool new_tag_each_write = true;   ///< Also of as many bytes in the same second.
   bool decides_in_one_step = true;  ///< The client's conditions with the effect, on PUT and DELETE.
   bool only_get_has_ranges = true;  ///< As RFC 9110 has it; false: HEAD has them too.
 };
@@ -69,5 +67,11 @@ class BackendContract : public ::testing::TestWithParam<BackendCase> {
  private:
   std::unique_ptr<BackendFixture> fixture_;
 };
+
+/// The part for stores that give each write a tag of its own, also of as many bytes in the same
+/// second, and decide the client's conditions in one step with the effect, on PUT and DELETE.
+/// nginx, written by MOVE, does neither: its tags are made of time and size, `Overwrite: F` is
+/// looked at before the MOVE, and a DELETE with conditions is one without.
+class VersionContract : public BackendContract {};
 
 }  // namespace fenceline::testing

@@ -163,7 +163,6 @@ class NginxFixture final : public BackendFixture {
             .keeps_content_type = false,
             .tells_tags = false,
             .tells_creations = false,
-            .new_tag_each_write = false,
             .decides_in_one_step = false,
             .only_get_has_ranges = false};
   }
@@ -196,6 +195,10 @@ class ConditionalFixture final : public BackendFixture {
 std::unique_ptr<BackendFixture> nginx_by_move() { return std::make_unique<NginxFixture>(); }
 
 std::unique_ptr<BackendFixture> conditional() { return std::make_unique<ConditionalFixture>(); }
+
+INSTANTIATE_TEST_SUITE_P(Http, VersionContract,
+                         ::testing::Values(BackendCase{"conditional", conditional}),
+                         [](const auto& tested) { return tested.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(Http, BackendContract,
                          ::testing::Values(BackendCase{"nginx_by_move", nginx_by_move},

@@ -45,10 +45,7 @@ std::vector<Staged> stage_rivals(backends::Backend& backend, const std::string& 
   return writes;
 }
 
-TEST_P(BackendContract, OfRacingCreationsExactlyOneWins) {
-  if (!limits().decides_in_one_step) {
-    GTEST_SKIP() << "this server looks at Overwrite: F first and moves later";
-  }
+TEST_P(VersionContract, OfRacingCreationsExactlyOneWins) {
   for (int round = 0; round < kRounds; ++round) {
     const std::string name = "race" + std::to_string(round);
     auto writes = stage_rivals(backend(), name, {{"If-None-Match", "*"}});
@@ -58,10 +55,7 @@ TEST_P(BackendContract, OfRacingCreationsExactlyOneWins) {
   EXPECT_TRUE(fixture().is_free_of_leftovers());
 }
 
-TEST_P(BackendContract, OfRacingReplacementsOfOneVersionExactlyOneWins) {
-  if (!limits().decides_in_one_step) {
-    GTEST_SKIP() << "If-Match is looked at right before the MOVE";
-  }
+TEST_P(VersionContract, OfRacingReplacementsOfOneVersionExactlyOneWins) {
   put(backend(), "a", "start");
   std::string etag = tag_of("a");
   for (int round = 0; round < kRounds; ++round) {

@@ -109,7 +109,17 @@ INSTANTIATE_TEST_SUITE_P(Files, BackendContract,
                                            BackendCase{"sync_none", fast_files}),
                          [](const auto& tested) { return tested.param.name; });
 
+INSTANTIATE_TEST_SUITE_P(Files, VersionContract,
+                         ::testing::Values(BackendCase{"sync_full", durable_files},
+                                           BackendCase{"sync_none", fast_files}),
+                         [](const auto& tested) { return tested.param.name; });
+
 INSTANTIATE_TEST_SUITE_P(Sqlite, BackendContract,
+                         ::testing::Values(BackendCase{"own_table", sqlite},
+                                           BackendCase{"mapped_table", sqlite_mapped}),
+                         [](const auto& tested) { return tested.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(Sqlite, VersionContract,
                          ::testing::Values(BackendCase{"own_table", sqlite},
                                            BackendCase{"mapped_table", sqlite_mapped}),
                          [](const auto& tested) { return tested.param.name; });
