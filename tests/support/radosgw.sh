@@ -65,7 +65,8 @@ EOF
 pids=()
 finish() {
   for ((i = ${#pids[@]} - 1; i >= 0; --i)); do
-    kill "${pids[i]}" 2>/dev/null || true
+    # Nothing of it is kept, so nobody waits for it to put its state in order.
+    kill -KILL "${pids[i]}" 2>/dev/null || true
   done
   wait
 }
