@@ -23,8 +23,11 @@ class S3fsWorker(ShellWorker):
         self._bucket = "media"
 
     def close(self):
+        """The process of the mount ends with it."""
         if os.path.ismount(self._mounted):
-            self._run("fusermount -u media")
+            outcome = self.sh("fusermount -u media")
+            if not outcome.ok:
+                raise AssertionError(outcome.text)
 
     def recipe(self, name, number):
         """What s3fs says goes to a file: it serves the mount as a process of its own."""

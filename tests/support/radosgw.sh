@@ -68,7 +68,7 @@ finish() {
     # Nothing of it is kept, so nobody waits for it to put its state in order.
     kill -KILL "${pids[i]}" 2>/dev/null || true
   done
-  wait
+  wait 2>/dev/null
 }
 trap finish EXIT
 
