@@ -22,7 +22,8 @@ using base::Result;
 Result<void> check_length(const Exchange& exchange) {
   const base::RequestHead& head = exchange.request.head;
   const Route& route = *exchange.route;
-  if (head.method == base::Method::kPut && !head.content_length && !head.chunked) {
+  const bool copies = head.count("x-amz-copy-source") > 0;
+  if (head.method == base::Method::kPut && !copies && !head.content_length && !head.chunked) {
     return base::fail(ErrorKind::kLengthRequired,
                       "A PUT needs Content-Length, also for an empty body, or "
                       "'Transfer-Encoding: chunked'.");

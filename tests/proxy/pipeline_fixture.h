@@ -94,7 +94,7 @@ class PipelineTest : public ::testing::Test {
     call->head.method_text = method;
     call->head.path = path;
     call->head.query = query;
-    call->head.chunked = call->head.method == base::Method::kPut;
+    call->head.chunked = says_length_ && call->head.method == base::Method::kPut;
     call->storage.reserve(2 * fields.size());
     for (const auto& [name, value] : fields) {
       call->storage.push_back(name);
@@ -143,6 +143,7 @@ class PipelineTest : public ::testing::Test {
   fencing::SourceWatch source_watch_{{}};
   Audit audit_{rejections_, source_watch_, clock_};
   StagedBytes staged_{1000, registry_.gauge("staged_bytes", "test", {})};
+  bool says_length_ = true;  ///< Of a PUT.
   std::vector<Route> pending_;
   std::optional<RouteTable> routes_;
   std::optional<Pipeline> pipeline_;

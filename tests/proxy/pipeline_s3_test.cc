@@ -118,6 +118,15 @@ TEST_F(PipelineS3Test, WhatIsNotKnownIsRefused) {
   EXPECT_TRUE(backend_->events.empty());
 }
 
+TEST_F(PipelineS3Test, OnlyACopyNeedsNoLength) {
+  says_length_ = false;
+  auto put = start("PUT", "/media/a", {{"X-Amz-Security-Token", "fence-5"}});
+  EXPECT_EQ(end(put, {}).status, 411);
+  auto copy = start("PUT", "/media/a",
+                    {{"X-Amz-Security-Token", "fence-5"}, {"x-amz-copy-source", "media/b"}});
+  EXPECT_EQ(end(copy, {}).status, 201);
+}
+
 // The CRC32 of "content" is none of these.
 TEST_F(PipelineS3Test, ABodyThatIsNotWhatItSaysIsNotCommitted) {
   for (const auto& [name, value] : Fields{{"x-amz-checksum-crc32", "AAAAAA=="},
