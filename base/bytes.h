@@ -69,6 +69,13 @@ inline std::size_t find_control(std::string_view text, std::size_t from = 0) {
     }
     from += kStep;
   }
+  if (from < text.size() && text.size() >= kStep) {
+    // The last eight bytes, without those that have been looked at.
+    const std::size_t last = text.size() - kStep;
+    const std::uint64_t found =
+        control_bits(eight_bytes(text.data() + last)) >> (8 * (from - last));
+    return found == 0 ? text.size() : from + static_cast<std::size_t>(std::countr_zero(found)) / 8;
+  }
   while (from < text.size() && !is_control(text[from])) {
     ++from;
   }

@@ -9,22 +9,20 @@ namespace fenceline::base {
 namespace {
 
 constexpr std::size_t kUsualBytes = 384;
-constexpr std::string_view kColon = ": ";
-constexpr std::string_view kEnd = "\r\n";
 
 /// Takes the first line off `rest`.
 Field take_line(std::string_view& rest) {
-  const std::size_t end = rest.find(kEnd);
+  const std::size_t end = rest.find("\r\n");
   const std::string_view line = rest.substr(0, end);
-  rest.remove_prefix(end + kEnd.size());
-  const std::size_t colon = line.find(kColon);
-  return {.name = line.substr(0, colon), .value = line.substr(colon + kColon.size())};
+  rest.remove_prefix(end + 2);
+  const std::size_t colon = line.find(": ");
+  return {.name = line.substr(0, colon), .value = line.substr(colon + 2)};
 }
 
 }  // namespace
 
 void FieldLines::add_named(std::string_view name, std::string_view value) {
-  if (!FieldName::may_be_set(name)) {
+  if (!FieldName::may_be_set(name) || !is_field_value(value)) {
     valid_ = false;
     return;
   }
@@ -36,41 +34,18 @@ void FieldLines::add_parsed(std::string_view name, std::string_view value) {
     valid_ = false;
     return;
   }
-  append_checked(name, value);
+  append(name, value);
 }
 
-void FieldLines::append(std::string_view name, std::string_view value) {
-  if (!is_field_value(value)) {
-    valid_ = false;
-    return;
+/// Makes room for so many bytes more.
+void FieldLines::grow(std::size_t bytes) {
+  const std::size_t capacity = std::max(kUsualBytes, 2 * (size_ + bytes));
+  auto memory = std::make_unique_for_overwrite<char[]>(capacity);
+  if (size_ > 0) {
+    std::memcpy(memory.get(), memory_.get(), size_);
   }
-  append_checked(name, value);
-}
-
-void FieldLines::append_checked(std::string_view name, std::string_view value) {
-  names_server_ = names_server_ || equal_names(name, "Server");
-  char* out = room_for(name.size() + kColon.size() + value.size() + kEnd.size());
-  std::memcpy(out, name.data(), name.size());
-  out += name.size();
-  std::memcpy(out, kColon.data(), kColon.size());
-  out += kColon.size();
-  std::memcpy(out, value.data(), value.size());
-  std::memcpy(out + value.size(), kEnd.data(), kEnd.size());
-}
-
-/// So many bytes more, to be written.
-char* FieldLines::room_for(std::size_t bytes) {
-  if (bytes > capacity_ - size_) {
-    const std::size_t capacity = std::max(kUsualBytes, 2 * (size_ + bytes));
-    auto memory = std::make_unique_for_overwrite<char[]>(capacity);
-    if (size_ > 0) {
-      std::memcpy(memory.get(), memory_.get(), size_);
-    }
-    memory_ = std::move(memory);
-    capacity_ = capacity;
-  }
-  size_ += bytes;
-  return memory_.get() + (size_ - bytes);
+  memory_ = std::move(memory);
+  capacity_ = capacity;
 }
 
 std::optional<std::string_view> FieldLines::find(std::string_view name) const {
