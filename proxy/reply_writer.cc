@@ -19,8 +19,6 @@ using base::Result;
 // Copying this much is cheaper than the second system call (facts/performance.md, 1+2).
 constexpr std::uint64_t kCopiedFileBytes = std::uint64_t{16} * 1024;
 
-using Pieces = std::array<std::string_view, 3>;
-
 /// Appends the slice to `out`. Failure: `out` is as it was.
 Result<void> append_file(const base::FileSlice& slice, std::string& out) {
   const std::size_t start = out.size();
@@ -44,136 +42,109 @@ Result<void> append_file(const base::FileSlice& slice, std::string& out) {
   return {};
 }
 
-/// The sending of one answer; a class because every way to send shares four references.
-class Writer {
- public:
-  Writer(Transport& transport, base::Reply& reply, const ReplyContext& context,
-         std::string& scratch)
-      : transport_(transport), reply_(reply), context_(context), scratch_(scratch) {}
-
-  /// Does all of it.
-  Awaitable<Result<void>> send() {
-    make_head();
-    if (framing_.has_body && std::holds_alternative<base::FileSlice>(reply_.body)) {
-      return send_file();
-    }
-    if (framing_.has_body &&
-        std::holds_alternative<std::unique_ptr<base::BodySource>>(reply_.body)) {
-      return send_source();
-    }
-    return send_text();
-  }
-
-  WrittenReply finish(bool complete) {
-    if (!complete) {
-      transport_.reset();
-    }
-    return {.status = reply_.status,
-            .keep_alive = framing_.keep_alive,
-            .replaced = framing_.replaced,
-            .complete = complete};
-  }
-
- private:
-  void make_head() {
-    scratch_.clear();
-    framing_ = append_response_head(reply_, context_, scratch_);
-  }
-
-  /// Instead of the reply, while nothing has been sent.
-  Awaitable<Result<void>> send_problem(const base::Error& error) {
-    reply_ = problem_reply(error);
-    make_head();
-    return send_text();
-  }
-
-  /// The head, and a body that is a text or none.
-  Awaitable<Result<void>> send_text() {
-    const auto* text = std::get_if<std::string>(&reply_.body);
-    const bool has_text = text != nullptr && framing_.has_body;
-    return write({scratch_, has_text ? std::string_view(*text) : std::string_view(), {}},
-                 Flush::kNow);
-  }
-
-  Awaitable<Result<void>> send_file() {
-    const auto& slice = std::get<base::FileSlice>(reply_.body);
-    if (slice.length_bytes > kCopiedFileBytes) {
-      return send_large_file(slice);
-    }
-    Result<void> copied = append_file(slice, scratch_);
-    return copied ? write({scratch_, {}, {}}, Flush::kNow) : send_problem(copied.error());
-  }
-
-  Awaitable<Result<void>> send_large_file(const base::FileSlice& slice) {
-    auto sent = co_await write_head();
-    if (!sent) {
-      co_return sent;
-    }
-    co_return co_await transport_.send_file(slice.fd.get(), slice.offset_bytes, slice.length_bytes);
-  }
-
-  Awaitable<Result<void>> write_head() { return write({scratch_, {}, {}}, Flush::kMoreFollows); }
-
-  Awaitable<Result<void>> write(const Pieces& pieces, Flush flush) {
-    pieces_ = pieces;  // They must live as long as the writing.
-    return transport_.write_all(pieces_, flush);
-  }
-
-  Awaitable<Result<void>> send_source() {
-    base::BodySource& source = *std::get<std::unique_ptr<base::BodySource>>(reply_.body);
-    auto piece = co_await source.read();
-    if (!piece) {
-      co_return co_await send_problem(piece.error());
-    }
-    std::uint64_t sent_bytes = 0;
-    while (true) {
-      sent_bytes += piece->size();
-      const bool last = piece->empty();
-      if (framing_.length_bytes &&
-          (sent_bytes > *framing_.length_bytes || (last && sent_bytes < *framing_.length_bytes))) {
-        co_return base::fail(base::ErrorKind::kInternal, "a body did not keep to its length");
-      }
-      if (last && !framing_.chunked && scratch_.empty()) {
-        co_return Result<void>();  // Where nothing marks the end there is nothing to send.
-      }
-      frame_piece(*piece);
-      auto sent = co_await transport_.write_all(pieces_, Flush::kNow);
-      scratch_.clear();
-      if (!sent || last) {
-        co_return sent;
-      }
-      piece = co_await source.read();
-      if (!piece) {
-        co_return tl::unexpected(std::move(piece).error());
-      }
-    }
-  }
-
-  /// Puts one piece of a source behind what is in `scratch_` (the head, the first time); the end if
-  /// it is empty. RFC 9112, 7.1.
-  void frame_piece(std::string_view piece) {
-    if (framing_.chunked) {
-      base::append_hex(scratch_, piece.size());
-      scratch_ += "\r\n";
-    }
-    pieces_ = {scratch_, piece, framing_.chunked ? "\r\n" : ""};
-  }
-
-  Transport& transport_;
-  base::Reply& reply_;
-  const ReplyContext& context_;
-  std::string& scratch_;
-  ReplyFraming framing_;
-  Pieces pieces_;
-};
-
 }  // namespace
 
-Awaitable<WrittenReply> write_reply(Transport& transport, base::Reply& reply, ReplyContext context,
-                                    std::string& scratch) {
-  Writer writer(transport, reply, context, scratch);
-  auto sent = co_await writer.send();
-  co_return writer.finish(sent.has_value());
+Awaitable<Result<void>> ReplyWriter::send() {
+  make_head();
+  if (framing_.has_body && std::holds_alternative<base::FileSlice>(reply_.body)) {
+    return send_file();
+  }
+  if (framing_.has_body && std::holds_alternative<std::unique_ptr<base::BodySource>>(reply_.body)) {
+    return send_source();
+  }
+  return send_text();
+}
+
+WrittenReply ReplyWriter::finish(const Result<void>& sent) {
+  if (!sent) {
+    transport_.reset();
+  }
+  return {.status = reply_.status,
+          .keep_alive = framing_.keep_alive,
+          .replaced = framing_.replaced,
+          .complete = sent.has_value()};
+}
+
+void ReplyWriter::make_head() {
+  scratch_.clear();
+  framing_ = append_response_head(reply_, context_, scratch_);
+}
+
+/// Instead of the reply, while nothing has been sent.
+Awaitable<Result<void>> ReplyWriter::send_problem(const base::Error& error) {
+  reply_ = problem_reply(error);
+  make_head();
+  return send_text();
+}
+
+/// The head, and a body that is a text or none.
+Awaitable<Result<void>> ReplyWriter::send_text() {
+  const auto* text = std::get_if<std::string>(&reply_.body);
+  const bool has_text = text != nullptr && framing_.has_body;
+  return write({scratch_, has_text ? std::string_view(*text) : std::string_view(), {}},
+               Flush::kNow);
+}
+
+Awaitable<Result<void>> ReplyWriter::send_file() {
+  const auto& slice = std::get<base::FileSlice>(reply_.body);
+  if (slice.length_bytes > kCopiedFileBytes) {
+    return send_large_file(slice);
+  }
+  Result<void> copied = append_file(slice, scratch_);
+  return copied ? write({scratch_, {}, {}}, Flush::kNow) : send_problem(copied.error());
+}
+
+Awaitable<Result<void>> ReplyWriter::send_large_file(const base::FileSlice& slice) {
+  auto sent = co_await write({scratch_, {}, {}}, Flush::kMoreFollows);
+  if (!sent) {
+    co_return sent;
+  }
+  co_return co_await transport_.send_file(slice.fd.get(), slice.offset_bytes, slice.length_bytes);
+}
+
+Awaitable<Result<void>> ReplyWriter::write(const Pieces& pieces, Flush flush) {
+  pieces_ = pieces;
+  return transport_.write_all(pieces_, flush);
+}
+
+Awaitable<Result<void>> ReplyWriter::send_source() {
+  base::BodySource& source = *std::get<std::unique_ptr<base::BodySource>>(reply_.body);
+  auto piece = co_await source.read();
+  if (!piece) {
+    co_return co_await send_problem(piece.error());
+  }
+  std::uint64_t sent_bytes = 0;
+  while (true) {
+    sent_bytes += piece->size();
+    const bool last = piece->empty();
+    if (framing_.length_bytes &&
+        (sent_bytes > *framing_.length_bytes || (last && sent_bytes < *framing_.length_bytes))) {
+      co_return base::fail(base::ErrorKind::kInternal, "a body did not keep to its length");
+    }
+    if (last && !framing_.chunked && scratch_.empty()) {
+      co_return Result<void>();  // Where nothing marks the end there is nothing to send.
+    }
+    frame_piece(*piece);
+    auto sent = co_await transport_.write_all(pieces_, Flush::kNow);
+    scratch_.clear();
+    if (!sent || last) {
+      co_return sent;
+    }
+    piece = co_await source.read();
+    if (!piece) {
+      co_return tl::unexpected(std::move(piece).error());
+    }
+  }
+}
+
+/// Puts one piece of a source behind what is in `scratch_` (the head, the first time); the end if
+/// it is empty. RFC 9112, 7.1.
+void ReplyWriter::frame_piece(std::string_view piece) {
+  if (framing_.chunked) {
+    base::append_hex(scratch_, piece.size());
+    scratch_ += "\r\n";
+  }
+  pieces_ = {scratch_, piece, framing_.chunked ? "\r\n" : ""};
 }
 
 }  // namespace fenceline::proxy

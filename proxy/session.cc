@@ -107,7 +107,9 @@ Awaitable<bool> Session::answer(base::Reply& reply) {
   context.date = date();
 
   std::string scratch = shared_.scratch.take();
-  const auto written = co_await write_reply(*transport_, reply, context, scratch);
+  ReplyWriter writer(*transport_, reply, context, scratch);
+  const auto sent = co_await writer.send();
+  const WrittenReply written = writer.finish(sent);
   shared_.scratch.give_back(std::move(scratch));
   finish(written);
   if (!written.complete) {
@@ -156,7 +158,9 @@ Awaitable<void> Session::refuse(base::Error error) {
   context.keep_alive = false;
   context.date = date();
   std::string scratch = shared_.scratch.take();
-  const auto written = co_await write_reply(*transport_, reply, context, scratch);
+  ReplyWriter writer(*transport_, reply, context, scratch);
+  const auto sent = co_await writer.send();
+  const WrittenReply written = writer.finish(sent);
   shared_.scratch.give_back(std::move(scratch));
   finish(written);
   if (written.complete) {
