@@ -213,14 +213,13 @@ class FilesWrite final : public StagedWrite {
   explicit FilesWrite(std::shared_ptr<ReadyWrite> write) : write_(std::move(write)) {}
 
   base::Awaitable<Result<Reply>> commit() override {
+    using Outcome = base::Awaitable<Result<Reply>>;
     if (write_->store->durable()) {
-      co_return co_await commit_on_pool(write_);
+      return commit_on_pool(write_);
     }
-    const auto change = apply(*write_);
-    if (!change) {
-      co_return tl::unexpected(change.error());
-    }
-    co_return reply_to(*write_, change->status);
+    auto change = apply(*write_);
+    return Outcome::ready(change ? Result<Reply>(reply_to(*write_, change->status))
+                                 : tl::unexpected(std::move(change.error())));
   }
 
  private:

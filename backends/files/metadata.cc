@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 
 #include "base/bytes.h"
 #include "base/digits.h"
@@ -74,17 +75,18 @@ std::optional<Metadata> decode(std::string_view text) {
 }
 
 std::string etag_of(std::string_view nonce, const struct stat& status) {
-  std::array<char, 36> rest;  // NOLINT: two numbers of at most 16 digits and four signs.
-  char* end = rest.data();
+  constexpr std::size_t kMostMore = 36;  // Two numbers of at most 16 digits and four signs.
+  std::string tag(nonce.size() + kMostMore, '"');
+  char* end = tag.data() + 1;
+  std::memcpy(end, nonce.data(), nonce.size());
+  end += nonce.size();
   *end++ = '-';
   end = base::put_hex(end, static_cast<std::uint64_t>(nanos(status.st_mtim)));
   *end++ = '-';
   end = base::put_hex(end, static_cast<std::uint64_t>(status.st_size));
   *end++ = '"';
-  std::string tag;
-  tag.reserve(1 + nonce.size() + rest.size());
-  tag += '"';
-  return tag.append(nonce).append(rest.data(), static_cast<std::size_t>(end - rest.data()));
+  tag.resize(static_cast<std::size_t>(end - tag.data()));
+  return tag;
 }
 
 std::string foreign_etag(const struct stat& status, std::int64_t now_ns) {

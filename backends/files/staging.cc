@@ -108,35 +108,64 @@ Result<Prepared> prepare(std::shared_ptr<Store> store, const ResourceRequest& re
   return prepared;
 }
 
-// Reads to the end; what arrives goes into `file` if there is one.
-base::Awaitable<Result<void>> take_body(base::BodySource& body, TemporaryFile* file) {
-  for (;;) {
-    const auto piece = co_await body.read();
+Result<void> keep(TemporaryFile* file, std::string_view piece) {
+  return file != nullptr ? file->append(piece) : Result<void>();
+}
+
+base::Awaitable<Result<void>> wait_for_body(base::BodySource& body, TemporaryFile* file,
+                                            base::Awaitable<Result<std::string_view>> next) {
+  while (true) {
+    const auto piece = co_await std::move(next);
     if (!piece) {
       co_return tl::unexpected(piece.error());
     }
     if (piece->empty()) {
       co_return Result<void>();
     }
-    if (file != nullptr) {
-      auto written = file->append(*piece);
-      if (!written) {
-        co_return written;
-      }
+    auto kept = keep(file, *piece);
+    if (!kept) {
+      co_return kept;
+    }
+    next = body.read();
+  }
+}
+
+// Reads to the end; what arrives goes into `file` if there is one. A small body has come with its
+// head: nobody waits for it.
+base::Awaitable<Result<void>> take_body(base::BodySource& body, TemporaryFile* file) {
+  using Taken = base::Awaitable<Result<void>>;
+  while (true) {
+    auto next = body.read();
+    if (!next.is_ready()) {
+      return wait_for_body(body, file, std::move(next));
+    }
+    const auto piece = next.take();
+    if (!piece || piece->empty()) {
+      return Taken::ready(piece ? Result<void>() : tl::unexpected(piece.error()));
+    }
+    if (auto kept = keep(file, *piece); !kept) {
+      return Taken::ready(std::move(kept));
     }
   }
 }
 
-base::Awaitable<StageResult> fill(Prepared& prepared, base::BodySource& body) {
-  ReadyWrite& write = *prepared.write;
+}  // namespace
+
+base::Awaitable<StageResult> stage_write(std::shared_ptr<Store> store, ResourceRequest request,
+                                         base::BodySource& body, base::Stamp stamp) {
+  auto prepared = prepare(std::move(store), request, stamp);
+  if (!prepared) {
+    co_return tl::unexpected(prepared.error());
+  }
+  ReadyWrite& write = *prepared->write;
   const auto taken = co_await take_body(body, write.file.get());
   if (!taken) {
     co_return tl::unexpected(taken.error());
   }
   if (!write.file) {
-    co_return make_staged_write(std::move(prepared.write));
+    co_return make_staged_write(std::move(prepared->write));
   }
-  const auto described = write.file->describe(prepared.attribute);
+  const auto described = write.file->describe(prepared->attribute);
   if (!described) {
     co_return tl::unexpected(described.error());
   }
@@ -151,18 +180,7 @@ base::Awaitable<StageResult> fill(Prepared& prepared, base::BodySource& body) {
     co_return tl::unexpected(etag.error());
   }
   write.etag = *std::move(etag);
-  co_return make_staged_write(std::move(prepared.write));
-}
-
-}  // namespace
-
-base::Awaitable<StageResult> stage_write(std::shared_ptr<Store> store, ResourceRequest request,
-                                         base::BodySource& body, base::Stamp stamp) {
-  auto prepared = prepare(std::move(store), request, stamp);
-  if (!prepared) {
-    co_return tl::unexpected(prepared.error());
-  }
-  co_return co_await fill(*prepared, body);
+  co_return make_staged_write(std::move(prepared->write));
 }
 
 }  // namespace fenceline::backends::files
