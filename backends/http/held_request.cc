@@ -107,8 +107,13 @@ Awaitable<Result<Received>> HeldRequest::complete(Resend resend) {
     const bool has_body = !held_.empty() || declares_empty_;
     const std::optional<std::uint64_t> length =
         has_body ? std::optional<std::uint64_t>(held_.size()) : std::nullopt;
-    co_return co_await send_to(upstream_, timers_, out_, length, held_, resend);
+    return send_to(upstream_, timers_, out_, length, held_, resend);
   }
+  return complete_stream();
+}
+
+// Sends what was held back of a body that has been sent while it arrived.
+Awaitable<Result<Received>> HeldRequest::complete_stream() {
   if (exchange_->answered()) {
     auto early = co_await early_answer();
     if (!early) {

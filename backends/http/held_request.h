@@ -60,6 +60,7 @@ class HeldRequest {
                                                     std::string_view body, bool fresh);
   base::Awaitable<base::Result<void>> pass(std::string_view piece);
   base::Awaitable<base::Result<std::optional<Received>>> early_answer();
+  base::Awaitable<base::Result<Received>> complete_stream();
   std::string_view hold_end(std::string_view piece);
 
   SharedUpstream upstream_;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "backends/http/upstream_watch.h"
 #include "base/field_syntax.h"
 
 namespace fenceline::backends::http {
@@ -21,11 +22,18 @@ bool may_repeat(HttpExchange& exchange, const base::Error& error, Resend resend)
   return exchange.unsent() || resend == Resend::kIfUnanswered;
 }
 
+void tell_failed(const std::shared_ptr<UpstreamWatch>& watch, const base::Error& error) {
+  if (watch != nullptr) {
+    watch->failed(error);
+  }
+}
+
 }  // namespace
 
 Awaitable<Result<Received>> send_whole(HttpClient& client, base::TimerWheel& timers,
                                        const Outgoing& out, std::optional<std::uint64_t> body_bytes,
-                                       std::string_view body, Resend resend) {
+                                       std::string_view body, Resend resend,
+                                       std::shared_ptr<UpstreamWatch> watch) {
   const base::net::OutgoingHead head{.method = out.method,
                                      .target = out.target,
                                      .fields = &out.fields,
@@ -35,6 +43,7 @@ Awaitable<Result<Received>> send_whole(HttpClient& client, base::TimerWheel& tim
   while (true) {
     auto opened = co_await client.open(timers, fresh);
     if (!opened) {
+      tell_failed(watch, opened.error());
       co_return base::pass_on(opened.error());
     }
     Received received;
@@ -48,9 +57,13 @@ Awaitable<Result<Received>> send_whole(HttpClient& client, base::TimerWheel& tim
     }
     if (answer) {
       received.head = std::move(*answer);
+      if (watch != nullptr) {
+        watch->answered(value_of(received.head, "Server"));
+      }
       co_return std::move(received);
     }
     if (fresh || !may_repeat(*received.exchange, answer.error(), resend)) {
+      tell_failed(watch, answer.error());
       co_return base::pass_on(answer.error());
     }
     fresh = true;

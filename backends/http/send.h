@@ -14,6 +14,8 @@
 
 namespace fenceline::backends::http {
 
+class UpstreamWatch;
+
 /// A request to the upstream, but for its body.
 struct Outgoing {
   std::string method;
@@ -41,11 +43,13 @@ enum class Resend : std::uint8_t {
 /// Sends a request whose body is all there, and waits for the head of the answer.
 /// Does: at most one second try, on a fresh connection, if the first one had been used before.
 /// `body_bytes`: the declared length; nothing for a request without a body.
-/// Failure: as `HttpClient` and `HttpExchange`. `out` and `body` outlive the call.
+/// Failure: as `HttpClient` and `HttpExchange`. `out` and `body` outlive the call. `watch`, if
+/// there is one, hears what became of it.
 base::Awaitable<base::Result<Received>> send_whole(base::net::HttpClient& client,
                                                    base::TimerWheel& timers, const Outgoing& out,
                                                    std::optional<std::uint64_t> body_bytes,
-                                                   std::string_view body, Resend resend);
+                                                   std::string_view body, Resend resend,
+                                                   std::shared_ptr<UpstreamWatch> watch = nullptr);
 
 /// An answer that was read to its end.
 struct Answered {

@@ -11,13 +11,11 @@ using base::Result;
 Awaitable<Result<Received>> send_to(SharedUpstream upstream, base::TimerWheel& timers,
                                     const Outgoing& out, std::optional<std::uint64_t> body_bytes,
                                     std::string_view body, Resend resend) {
-  auto received = co_await send_whole(*upstream->client, timers, out, body_bytes, body, resend);
-  if (received) {
-    upstream->watch->answered(value_of(received->head, "Server"));
-  } else {
-    upstream->watch->failed(received.error());
-  }
-  co_return received;
+  base::net::HttpClient& client = *upstream->client;
+  UpstreamWatch* const watch = upstream->watch.get();
+  // The watch keeps the upstream, and with it the client.
+  return send_whole(client, timers, out, body_bytes, body, resend,
+                    std::shared_ptr<UpstreamWatch>(std::move(upstream), watch));
 }
 
 Awaitable<Result<Answered>> ask_upstream(SharedUpstream upstream, base::TimerWheel& timers,
