@@ -124,16 +124,19 @@ Parsed<void> FenceTemplate::add_capture(std::string_view written, const Pattern&
 }
 
 base::Result<base::FenceKey> FenceTemplate::key(const Captures& captures) const {
-  std::string text;
-  text.reserve(text_.size() + captures.resource_name.size());
+  const auto text_of = [&captures](const Part& part) -> std::string_view {
+    return part.what == kLiteral    ? std::string_view(part.literal)
+           : part.what == kResource ? captures.resource_name
+                                    : captures.values[part.what];
+  };
+  std::size_t bytes = 0;
   for (const Part& part : parts_) {
-    if (part.what == kLiteral) {
-      text += part.literal;
-    } else if (part.what == kResource) {
-      text += captures.resource_name;
-    } else {
-      text += captures.values[part.what];
-    }
+    bytes += text_of(part).size();
+  }
+  std::string text;
+  text.reserve(bytes);
+  for (const Part& part : parts_) {
+    text += text_of(part);
   }
   if (text.ends_with('/')) {
     text.pop_back();

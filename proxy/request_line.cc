@@ -56,13 +56,13 @@ base::Result<void> check_request_line(std::string_view line, std::size_t max_tar
     return base::fail(ErrorKind::kVersionNotSupported,
                       "The client started HTTP/2, which is not supported here. Use HTTP/1.1.");
   }
-  if (std::ranges::count(line, ' ') != 2) {
+  const std::size_t first = line.find(' ');
+  const std::size_t second = line.rfind(' ');
+  if (first == second || line.find(' ', first + 1) != second) {
     return refuse(
         "The request line is not three parts with one blank between them. Send `METHOD /path "
         "HTTP/1.1`.");
   }
-  const std::size_t first = line.find(' ');
-  const std::size_t second = line.find(' ', first + 1);
   if (!base::is_token(line.substr(0, first))) {
     return refuse("The method is empty or has a byte that is not allowed in a token.");
   }
