@@ -95,7 +95,8 @@ Awaitable<Result<void>> ReplyWriter::send_file() {
 }
 
 Awaitable<Result<void>> ReplyWriter::send_large_file(const base::FileSlice& slice) {
-  auto sent = co_await write({scratch_, {}, {}}, Flush::kMoreFollows);
+  const Pieces head{scratch_, {}, {}};
+  auto sent = co_await write(head, Flush::kMoreFollows);
   if (!sent) {
     co_return sent;
   }
