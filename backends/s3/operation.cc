@@ -107,7 +107,7 @@ base::Result<void> check_names(const base::RequestHead& head,
     if (parameter.use == QueryUse::kField && head.count(parameter.name) > 0) {
       return contradiction(
           fmt::format("{} is both in the query and a field of the request; send it once",
-                      quoted(parameter.sent)));
+                      in_quotes(parameter.sent)));
     }
     if (parameter.use != QueryUse::kOperation || is_known(parameter.name)) {
       continue;
@@ -115,7 +115,7 @@ base::Result<void> check_names(const base::RequestHead& head,
     const auto* const foreign =
         std::ranges::find(kForeignNames, std::string_view(parameter.name), &ForeignName::name);
     return not_implemented(fmt::format(
-        "the query parameter {} is not known: {}", quoted(parameter.sent),
+        "the query parameter {} is not known: {}", in_quotes(parameter.sent),
         foreign == kForeignNames.end()
             ? "names are compared exactly, and some servers would take the request for another one "
               "without it; leave it out"
@@ -212,7 +212,7 @@ base::Result<const Operation*> classify(const base::RequestHead& head, Level lev
     return not_implemented(fmt::format(
         "there is no S3 operation that is {} of {} with this query; GET, HEAD, PUT, POST and "
         "DELETE are taken, as the documentation of S3 has them",
-        quoted(head.method_text), name_of(level)));
+        in_quotes(head.method_text), name_of(level)));
   }
   for (const Parameter& parameter : *parameters) {
     if (parameter.use != QueryUse::kOperation) {
@@ -222,7 +222,7 @@ base::Result<const Operation*> classify(const base::RequestHead& head, Level lev
       return contradiction(fmt::format(
           "{} does not take the query parameter {}; leave it out, or complete the request that "
           "has it",
-          row->name, quoted(parameter.sent)));
+          row->name, in_quotes(parameter.sent)));
     }
     if (auto checked = check_value(*row, parameter); !checked) {
       return base::pass_on(checked.error());

@@ -105,13 +105,13 @@ base::Result<Parameter> read_parameter(std::string_view piece) {
   if (!name || !decoded) {
     return refuse(fmt::format(
         "the query parameter {} has a \"%\" without two hexadecimal digits; write it as %25",
-        quoted(sent)));
+        in_quotes(sent)));
   }
   // Some servers end a parameter there: what we take for a value would be a sub-resource to them.
   if (piece.find(';') != std::string_view::npos && *name != "X-Amz-SignedHeaders") {
     return refuse(fmt::format(
         "the query parameter {} has a \";\", which some servers take for \"&\"; write it as %3B",
-        quoted(sent)));
+        in_quotes(sent)));
   }
   const QueryUse use = use_of(*name);
   return Parameter{sent, std::move(*name), std::move(*decoded), use};
@@ -154,7 +154,7 @@ base::Result<std::vector<Parameter>> read_query(std::string_view query) {
     for (const Parameter& other : parameters) {
       if (same_name(other, *parameter)) {
         return refuse(fmt::format("the query parameter {} is there twice; send it once",
-                                  quoted(parameter->sent)));
+                                  in_quotes(parameter->sent)));
       }
     }
     parameters.push_back(std::move(*parameter));
@@ -162,7 +162,7 @@ base::Result<std::vector<Parameter>> read_query(std::string_view query) {
   return parameters;
 }
 
-std::string quoted(std::string_view sent) {
+std::string in_quotes(std::string_view sent) {
   return fmt::format("\"{}{}\"", sent.substr(0, kMaxQuotedBytes),
                      sent.size() > kMaxQuotedBytes ? "…" : "");
 }

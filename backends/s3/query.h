@@ -43,6 +43,6 @@ base::Result<std::vector<Parameter>> read_query(std::string_view query);
 
 /// A name for a sentence: as it was sent, so without a byte that could harm a log, and not longer
 /// than helps.
-std::string quoted(std::string_view sent);
+std::string in_quotes(std::string_view sent);
 
 }  // namespace fenceline::backends::s3

@@ -115,7 +115,7 @@ Connection::Guard::~Guard() {
   connection_.deadline_ = base::MonotonicTime::max();
 }
 
-std::string quoted(std::string_view name) {
+std::string quoted_name(std::string_view name) {
   std::string text = "\"";
   for (const char c : name) {
     text.append(c == '"' ? 2 : 1, c);

@@ -84,6 +84,6 @@ class Connection {
 };
 
 /// `name` as an SQL identifier, whatever is in it.
-std::string quoted(std::string_view name);
+std::string quoted_name(std::string_view name);
 
 }  // namespace fenceline::backends::sqlite

@@ -123,10 +123,10 @@ class Opening {
   }
 
   Result<void> make_table() {
-    std::string sql = fmt::format("CREATE TABLE main.{}(", quoted(options_.table));
+    std::string sql = fmt::format("CREATE TABLE main.{}(", quoted_name(options_.table));
     for (const Role& role : kRoles) {
-      sql += fmt::format("{}{} {}", sql.ends_with('(') ? "" : ", ", quoted(columns_.*(role.name)),
-                         role.declared);
+      sql += fmt::format("{}{} {}", sql.ends_with('(') ? "" : ", ",
+                         quoted_name(columns_.*(role.name)), role.declared);
     }
     if (auto made = writer_.run(sql + ")"); !made) {
       return refuse(made.error());
@@ -220,11 +220,11 @@ class Opening {
   }
 
   [[nodiscard]] DocumentTable write_sql() const {
-    const std::string table = "main." + quoted(options_.table);
-    const std::string key = quoted(columns_.key);
-    const std::string value = quoted(columns_.value);
+    const std::string table = "main." + quoted_name(options_.table);
+    const std::string key = quoted_name(columns_.key);
+    const std::string value = quoted_name(columns_.value);
     const auto or_null = [](bool there, const std::string& name) {
-      return there ? quoted(name) : std::string("NULL");
+      return there ? quoted_name(name) : std::string("NULL");
     };
     // length() of a blob does not read it; that of a text counts characters.
     const std::string size = fmt::format(
@@ -247,9 +247,9 @@ class Opening {
     std::string changes = fmt::format("{}=?2", value);
     const auto add = [&](bool there, const std::string& name, int number) {
       if (there) {
-        names += fmt::format(", {}", quoted(name));
+        names += fmt::format(", {}", quoted_name(name));
         numbers += fmt::format(", ?{}", number);
-        changes += fmt::format(", {}=?{}", quoted(name), number);
+        changes += fmt::format(", {}=?{}", quoted_name(name), number);
       }
     };
     add(shape_.content_type, columns_.content_type, 3);

@@ -29,7 +29,7 @@ base::Result<void> make_marks_table(Connection& writer, const std::string& marks
   const auto made = writer.run(
       fmt::format("CREATE TABLE IF NOT EXISTS {}(key TEXT NOT NULL PRIMARY KEY, token INTEGER NOT "
                   "NULL CHECK (token > 0)) WITHOUT ROWID",
-                  quoted(marks)));
+                  quoted_name(marks)));
   if (!made) {
     return tl::unexpected(cannot_open(made.error(), path));
   }
@@ -46,12 +46,12 @@ base::Result<void> make_marks_table(Connection& writer, const std::string& marks
 }
 
 Marks::Marks(const std::string& table)
-    : find_(fmt::format("SELECT token FROM main.{} WHERE key=?1", quoted(table))),
+    : find_(fmt::format("SELECT token FROM main.{} WHERE key=?1", quoted_name(table))),
       store_(
           fmt::format("INSERT INTO main.{}(key, token) VALUES(?1, ?2) ON CONFLICT(key) DO UPDATE "
                       "SET token=excluded.token",
-                      quoted(table))),
-      remove_(fmt::format("DELETE FROM main.{} WHERE key=?1", quoted(table))) {}
+                      quoted_name(table))),
+      remove_(fmt::format("DELETE FROM main.{} WHERE key=?1", quoted_name(table))) {}
 
 SqliteResult<void> Marks::prepare(Connection& connection) const {
   for (const std::string* sql : {&find_, &store_, &remove_}) {
