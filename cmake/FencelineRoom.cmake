@@ -22,7 +22,6 @@ function(fenceline_room name)
 
   set(target "fenceline_${name}")
   if(sources)
-    fenceline_batches(sources ${name})
     add_library(${target} STATIC ${sources})
     target_link_libraries(${target} PRIVATE fenceline_options)
     set(scope PUBLIC)

@@ -149,22 +149,22 @@ TEST(ReloadPlanTest, AnAddressThatOurOwnSocketsExcludeNeedsARestart) {
   EXPECT_THAT(refused(running, at("0.0.0.0:80", "127.0.0.1:81")),
               ElementsAre("0.0.0.0:80 cannot be opened while this server listens on 127.0.0.1:80, "
                           "which needs a restart"));
-  EXPECT_THAT(refused(running, at("127.0.0.1:81", "127.0.0.1:80")), ::testing::SizeIs(2));
+  EXPECT_THAT(refused(running, at("127.0.0.1:81", "127.0.0.1:80")), testing::SizeIs(2));
   EXPECT_THAT(refused(running, at("127.0.0.2:80", "127.0.0.1:82")), IsEmpty());
   EXPECT_THAT(refused(running, at("[::]:80", "[::1]:81")), IsEmpty());
   EXPECT_THAT(refused(at("[::1]:80", "127.0.0.1:81"), at("[::]:80", "127.0.0.1:81")),
-              ::testing::SizeIs(1));
+              testing::SizeIs(1));
   EXPECT_THAT(refused(at("127.0.0.1:0", "127.0.0.1:0"), at("0.0.0.0:0", "127.0.0.1:0")), IsEmpty());
 }
 
 TEST(ReloadPlanTest, TheSameFilesKeepTheirFence) {
   EXPECT_THAT(refused(with_data(""), with_data("fence: one, ")),
               ElementsAre(HasSubstr("those that run would not be stopped by a newer token")));
-  EXPECT_THAT(refused(with_data("fence: one, "), with_data("")), ::testing::SizeIs(1));
+  EXPECT_THAT(refused(with_data("fence: one, "), with_data("")), testing::SizeIs(1));
   EXPECT_THAT(refused(with_data(""), with_data("fence: one, ", "elsewhere")), IsEmpty());
   // Another name, so another key; unless the fence is named.
   const std::string renamed = "  - {name: new, match: \"/data/{path...}\", files: {root: data}}\n";
-  EXPECT_THAT(refused(with_routes(kData), with_routes(renamed)), ::testing::SizeIs(1));
+  EXPECT_THAT(refused(with_routes(kData), with_routes(renamed)), testing::SizeIs(1));
   EXPECT_THAT(
       refused(with_data("fence: \"data/{path...}\", "),
               with_routes("  - {name: new, match: \"/x/{path...}\", fence: \"data/{path...}\", "
@@ -174,7 +174,7 @@ TEST(ReloadPlanTest, TheSameFilesKeepTheirFence) {
   EXPECT_THAT(refused(with_data("methods: [GET], "), with_data("methods: [GET], fence: one, ")),
               IsEmpty());
   EXPECT_THAT(refused(with_data("methods: [GET], "), with_data("fence: one, ")),
-              ::testing::SizeIs(1));
+              testing::SizeIs(1));
 }
 
 TEST(ReloadPlanTest, AnOpenRootKeepsItsSyncAndItsNeighbours) {
@@ -182,7 +182,7 @@ TEST(ReloadPlanTest, AnOpenRootKeepsItsSyncAndItsNeighbours) {
               ElementsAre(HasSubstr("`files.sync` of the files root")));
   EXPECT_THAT(refused(with_data(""), with_data("", "data/inner")),
               ElementsAre(HasSubstr("are inside one another")));
-  EXPECT_THAT(refused(with_data("", "data/inner"), with_data("")), ::testing::SizeIs(1));
+  EXPECT_THAT(refused(with_data("", "data/inner"), with_data("")), testing::SizeIs(1));
 }
 
 /// A route `x` with this backend and these keys more.
@@ -238,7 +238,7 @@ TEST(ReloadPlanTest, EarlierConfigurationsCountWhileTheyAreServed) {
   const std::vector<const ResolvedConfig*> served{&earlier};
   EXPECT_THAT(plan_reload(running, {}, with_data("fence: one, ")).refused, IsEmpty());
   const ReloadPlan plan = plan_reload(running, served, with_data("fence: one, "));
-  ASSERT_THAT(plan.refused, ::testing::SizeIs(1));
+  ASSERT_THAT(plan.refused, testing::SizeIs(1));
   EXPECT_THAT(plan.refused[0].message, HasSubstr("reload again when they have ended"));
   EXPECT_EQ(plan.refused[0].place.line, 4);
 }

@@ -20,10 +20,10 @@ namespace fenceline::testing {
 namespace {
 
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
-constexpr std::chrono::seconds kAnswerTimeout = Wire::kTimeout;
+constexpr std::chrono::seconds kPatience = Wire::kTimeout;
 
 void set_up(int fd) {
-  const timeval timeout{.tv_sec = kAnswerTimeout.count(), .tv_usec = 0};
+  const timeval timeout{.tv_sec = kPatience.count(), .tv_usec = 0};
   ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
   ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
   const int on = 1;
@@ -200,7 +200,7 @@ void UpstreamPeer::reset() {
 
 void UpstreamPeer::wait_until_told() {
   std::unique_lock lock(upstream_.mutex_);
-  upstream_.changed_.wait_for(lock, kAnswerTimeout,
+  upstream_.changed_.wait_for(lock, kPatience,
                               [this] { return upstream_.told_ > 0 || upstream_.stopping_; });
   if (upstream_.told_ == 0) {
     throw ClientError("nobody told the upstream to go on");
@@ -330,12 +330,12 @@ void HostileUpstream::tell() {
 
 bool HostileUpstream::wait_for_ended(std::size_t scripts) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, kAnswerTimeout, [&] { return ended_ >= scripts; });
+  return changed_.wait_for(lock, kPatience, [&] { return ended_ >= scripts; });
 }
 
 bool HostileUpstream::wait_for_bytes(std::size_t index, std::size_t bytes) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, kAnswerTimeout, [&] {
+  return changed_.wait_for(lock, kPatience, [&] {
     return index < connections_.size() && connections_[index].received.size() >= bytes;
   });
 }
