@@ -156,6 +156,7 @@ Result<void> check_s3_arrival(std::span<const std::string> token_fields, S3Place
 
 base::Awaitable<Result<void>> read_keys_from_body(Exchange& exchange) {
   S3Exchange& s3 = *exchange.s3;
+  s3.body->limit_idle(exchange.route->body_idle);
   std::string xml;
   while (true) {
     auto piece = co_await s3.body->read();

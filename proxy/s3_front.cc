@@ -61,6 +61,11 @@ Result<void> S3Front::arrive(const base::RequestHead& head, S3Place place, base:
     return pass_on(verified.error());
   }
   into.verified = std::move(*verified);
+  if (!into.verified && !options_.anonymous) {
+    return refuse(ErrorKind::kForbidden, "AccessDenied",
+                  "The request is not signed. Sign it with an access key that the route lists "
+                  "(s3.clients), by Signature Version 4.");
+  }
   auto operation = backends::s3::classify(head, place.level);
   if (!operation) {
     return pass_on(operation.error());
@@ -99,11 +104,6 @@ Result<void> S3Front::arrive(const base::RequestHead& head, S3Place place, base:
 
 Result<void> S3Front::check_access(const S3Exchange& exchange) const {
   const backends::s3::Operation& operation = *exchange.request.operation;
-  if (!exchange.verified && !options_.anonymous) {
-    return refuse(ErrorKind::kForbidden, "AccessDenied",
-                  "The request is not signed. Sign it with an access key that the route lists "
-                  "(s3.clients), by Signature Version 4.");
-  }
   if (!operation.refused.empty()) {
     return refuse(ErrorKind::kMethodUnknown, "NotImplemented",
                   fmt::format("{} is not taken here: {}", operation.name, operation.refused));

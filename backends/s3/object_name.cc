@@ -68,18 +68,9 @@ base::Result<std::string> decode_key(std::string_view raw) {
 }
 
 std::string encode_key(std::string_view key) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  constexpr std::string_view kPlain = "-._~/";
   std::string raw;
   raw.reserve(key.size());
-  for (const char c : key) {
-    if (is_lower_or_digit(c) || (c >= 'A' && c <= 'Z') || kPlain.find(c) != kPlain.npos) {
-      raw.push_back(c);
-    } else {
-      const auto byte = static_cast<std::uint8_t>(c);
-      raw += {'%', kHex[byte >> 4U], kHex[byte & 0xFU]};
-    }
-  }
+  base::aws::append_encoded(raw, key, false);
   return raw;
 }
 

@@ -33,7 +33,8 @@ Place place_of(const S3Options& options, std::string_view bucket, std::string_vi
 /// Does: decodes names and values once (`+` is a plain byte), leaves out what only said who the
 /// client was (`X-Amz-Signature`, …) and `x-id`, sorts by name and encodes again; an empty value
 /// goes without `=`.
-/// Failure: `kMalformedRequest` with `InvalidURI` for broken percent-encoding.
+/// Failure: `kMalformedRequest` with `InvalidArgument`, as `read_query` for broken
+/// percent-encoding.
 base::Result<std::string> query_upstream(std::string_view query);
 
 /// `x-amz-copy-source` as the upstream names it.

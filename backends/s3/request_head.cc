@@ -6,6 +6,7 @@
 
 #include "backends/http/forwarded_fields.h"
 #include "backends/s3/digests.h"
+#include "backends/s3/query.h"
 #include "base/field_syntax.h"
 
 namespace fenceline::backends::s3 {
@@ -85,6 +86,29 @@ void add_checksum(const ResourceRequest& request, FieldLines& fields) {
   }
 }
 
+// What a presigner moved into the query is a field again: signed anew, S3 reads it only there.
+Result<void> add_moved_fields(std::string_view query, FieldLines& fields) {
+  auto parameters = read_query(query);
+  if (!parameters) {
+    return base::pass_on(parameters.error());
+  }
+  for (const Parameter& one : *parameters) {
+    if (one.use == QueryUse::kField) {
+      std::string name = one.name;
+      std::ranges::transform(name, name.begin(), base::ascii_lower);
+      fields.add_named(name, one.value);
+    }
+  }
+  if (!fields.valid()) {
+    auto refusal = base::fail(base::ErrorKind::kMalformedRequest,
+                              "a parameter of the query that stands for a field has a control "
+                              "character; leave it out");
+    refusal.value().code = "InvalidArgument";
+    return refusal;
+  }
+  return {};
+}
+
 }  // namespace
 
 bool sets_metadata(const ResourceRequest& request) {
@@ -129,6 +153,9 @@ Result<http::Outgoing> head_upstream(const S3Options& options, const ResourceReq
   }
   if (auto copied = add_copy_source(options, request, *fields); !copied) {
     return base::pass_on(copied.error());
+  }
+  if (auto moved = add_moved_fields(request.head.query, *fields); !moved) {
+    return base::pass_on(moved.error());
   }
   if (s3.document.empty()) {
     add_checksum(request, *fields);

@@ -77,6 +77,8 @@ class FrontRequest {
 TEST(S3FrontTest, WhoIsNotKnownIsRefused) {
   EXPECT_TRUE(FrontRequest().sign("writer", "w-secret").arrive());
   FrontRequest().expect_refused(ErrorKind::kForbidden, "AccessDenied");
+  FrontRequest unknown{.target = "/media/a?bogus"};
+  unknown.expect_refused(ErrorKind::kForbidden, "AccessDenied");  // Whoever it is comes first.
   FrontRequest()
       .sign("writer", "r-secret")
       .expect_refused(ErrorKind::kForbidden, "SignatureDoesNotMatch");

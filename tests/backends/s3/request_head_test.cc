@@ -73,6 +73,20 @@ TEST(S3Head, OfAPut) {
             "x-amz-meta-fencing-request: abc-1\r\n");
 }
 
+TEST(S3Head, WhatAPresignerMovedIntoTheQueryIsAFieldAgain) {
+  const std::string head =
+      head_of({.operation = "PutObject",
+               .key = "a",
+               .query = "X-Amz-Acl=public-read&x-amz-meta-color=light%20red&X-Amz-Signature=s&"
+                        "x-amz-checksum-crc32=AAAAAA%3D%3D"});
+  EXPECT_TRUE(head.starts_with("PUT /store/a\r\n")) << head;
+  EXPECT_TRUE(has(head, "x-amz-acl: public-read")) << head;
+  EXPECT_TRUE(has(head, "x-amz-meta-color: light red")) << head;
+  EXPECT_FALSE(names(head, "x-amz-checksum-crc32")) << head;
+  EXPECT_TRUE(head_of({.operation = "PutObject", .key = "a", .query = "x-amz-acl=a%0d%0ab"})
+                  .starts_with("refused: "));
+}
+
 TEST(S3Head, AWrappedBodyIsNamedAsWhatItIs) {
   const std::string head = head_of({.operation = "PutObject",
                                     .key = "a",
