@@ -41,6 +41,11 @@ enum class ErrorKind : std::uint8_t {
   kUnauthorized,         ///< Authentication is missing or wrong.
   kForbidden,            ///< Authenticated, or tried to, and not allowed.
   kMarkConflict,         ///< A reset that does not fit the mark as it is.
+  kLeaseHeld,            ///< Somebody holds the lease, or a lock-delay or a queue is before it.
+  kLeaseEnded,           ///< The lease has expired, was released or revoked, or never was.
+  kIdempotencyRequired,  ///< A write without an idempotency key where the route asks for one.
+  kIdempotencyReused,    ///< The idempotency key came with another request before.
+  kIdempotencyRunning,   ///< The request with this idempotency key has not ended yet.
   // Us.
   kFenceBusy,            ///< A reset while requests are inside, in doubt or raising the mark.
   kDraining,             ///< Older commits have not left, or are unsettled.

@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOMS = ("base", "config", "fencing", "backends", "proxy", "tests")
+ROOMS = ("base", "config", "fencing", "backends", "client", "proxy", "tests")
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 _TOKEN = re.compile(

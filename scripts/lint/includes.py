@@ -17,7 +17,8 @@ ALLOWED_ROOMS = {
     "config": {"base", "config"},
     "fencing": {"base", "fencing"},
     "backends": {"base", "backends"},
-    "proxy": {"base", "config", "fencing", "backends", "proxy"},
+    "client": {"base", "client"},
+    "proxy": {"base", "config", "fencing", "backends", "client", "proxy"},
     "tests": set(cpp.ROOMS),
 }
 
@@ -28,7 +29,9 @@ BEAST = "boost/beast"
 LIBRARIES = {
     "sqlite3.h": ({"base", "fencing", "backends", "tests"}, True),
     "yaml-cpp/": ({"config", "tests"}, True),
-    "CLI/": ({"proxy"}, False),
+    "CLI/": ({"client", "proxy"}, False),
+    "libpq-fe.h": ({"client", "tests"}, False),
+    "zookeeper/": ({"client", "tests"}, False),
     "spdlog/": ({"base"}, False),
     "prometheus/": ({"base", "proxy"}, False),
     "gtest/": ({"tests"}, True),

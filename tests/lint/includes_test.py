@@ -11,10 +11,11 @@ UPWARDS = [
     ("config", "fencing"), ("config", "backends"), ("config", "proxy"),
     ("fencing", "config"), ("fencing", "backends"), ("fencing", "proxy"),
     ("backends", "config"), ("backends", "fencing"), ("backends", "proxy"),
+    ("client", "config"), ("client", "fencing"), ("client", "backends"), ("client", "proxy"),
     ("base", "tests"), ("proxy", "tests"),
 ]
 DOWNWARDS = [
-    ("config", "base"), ("fencing", "base"), ("backends", "base"), ("proxy", "fencing"),
+    ("config", "base"), ("fencing", "base"), ("backends", "base"), ("client", "base"), ("proxy", "client"), ("proxy", "fencing"),
     ("proxy", "backends"), ("proxy", "config"), ("proxy", "base"), ("tests", "proxy"),
     ("tests", "fencing"), ("tests", "tests"), ("base", "base"),
 ]
@@ -23,7 +24,7 @@ DOWNWARDS = [
 class IncludesTest(support.LintTest):
     def setUp(self):
         super().setUp()
-        for room in ("base", "config", "fencing", "backends", "proxy", "tests"):
+        for room in ("base", "config", "fencing", "backends", "client", "proxy", "tests"):
             self.write(f"{room}/known.h", "#pragma once\n")
 
     def findings(self, path, text):

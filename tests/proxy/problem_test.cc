@@ -79,6 +79,11 @@ TEST(ProblemKind, FollowsTheContract) {
       {kUpstreamFailed, 502},
       {kUpstreamTimeout, 504},
       {kMarkConflict, 409},
+      {kLeaseHeld, 409},
+      {kLeaseEnded, 410},
+      {kIdempotencyRequired, 400},
+      {kIdempotencyReused, 422},
+      {kIdempotencyRunning, 409},
       {kFenceBusy, 409},
   };
   EXPECT_EQ(rows.size(), all_kinds().size());
