@@ -26,6 +26,11 @@ LeaseView view_of(const Bid& bid, base::MonotonicTime now) {
   return {bid.lease, std::chrono::ceil<base::Milliseconds>(bid.due - now)};
 }
 
+LeaseView repeated(LeaseView view) {
+  view.repeated = true;
+  return view;
+}
+
 }  // namespace
 
 LessorImpl::LessorImpl(LessorParts parts, const LeaseLimits& limits, LeaseRecords records)
@@ -115,7 +120,7 @@ void LessorImpl::rejoin(Bid& bid, Caller caller, const Lease& wanted, base::Mill
   }
   switch (bid.state) {
     case Bid::State::kHeld:
-      answer<base::Result<LeaseView>>(std::move(caller.done), view_of(bid, now));
+      answer<base::Result<LeaseView>>(std::move(caller.done), repeated(view_of(bid, now)));
       return;
     case Bid::State::kEnding:
       refuse_at_once(attempt_ended());

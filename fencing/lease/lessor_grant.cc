@@ -22,6 +22,7 @@ void LessorImpl::start_turns() {
 void LessorImpl::start_grant(Bid& bid) {
   bid.lease.id = parts_.make_id();
   Grant& grant = grants_[bid.number];
+  grant.turn = parts_.clock.now();
   grant.takeover = std::make_shared<Takeover>(parts_.gate, bid.lease.keys);
   outbox_.post([this, number = bid.number, takeover = grant.takeover] {
     takeover->hold_keys(
@@ -104,6 +105,8 @@ void LessorImpl::on_drained(std::uint64_t number, const base::Result<void>& outc
 
 void LessorImpl::granted(Bid& bid) {
   const Time now = parts_.clock.now();
+  const auto waited =
+      std::chrono::floor<base::Milliseconds>(grants_.at(bid.number).turn - bid.arrived);
   grants_.erase(bid.number);
   drains_.remove(bid.number);
   book_.hold(bid, now);
@@ -115,10 +118,10 @@ void LessorImpl::granted(Bid& bid) {
     return;
   }
   if (parts_.events.granted) {
-    const auto waited = std::chrono::floor<base::Milliseconds>(now - bid.arrived);
     outbox_.post([this, lease = bid.lease, waited] { parts_.events.granted(lease, waited); });
   }
-  answer<base::Result<LeaseView>>(std::move(caller->done), LeaseView{bid.lease, bid.lease.ttl});
+  answer<base::Result<LeaseView>>(std::move(caller->done),
+                                  LeaseView{bid.lease, bid.lease.ttl, false, waited});
 }
 
 void LessorImpl::fail_grant(std::uint64_t number, base::Error error) {

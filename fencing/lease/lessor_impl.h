@@ -56,6 +56,7 @@ class LessorImpl final : public Lessor {
   struct Grant {
     std::shared_ptr<Takeover> takeover;
     int tokens = 0;  ///< Taken so far; the last one is stored.
+    base::MonotonicTime turn;
   };
   /// A revoke that is under way.
   struct Revocation {
