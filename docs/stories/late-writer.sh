@@ -37,7 +37,8 @@ touch "$work/open.go" "$work/fenced.go"
 wait_for "the end of the first upload" test -s "$work/open.status"
 wait_for "the end of the second upload" test -s "$work/fenced.status"
 expect "A's upload without a fence" "$(cat "$work/open.status")" 204
-[[ "$(content open | head -c 3)" == old ]] || fail "the content without a fence is not A's"
+content open >"$work/content"
+[[ "$(head -c 3 "$work/content")" == old ]] || fail "the content without a fence is not A's"
 result "without a fence: 204, and B's report is gone"
 expect "A's fenced upload" "$(cat "$work/fenced.status")" 412
 expect "the fenced content" "$(content fenced/acme)" new
