@@ -11,6 +11,7 @@
 #include "base/async.h"
 #include "base/error.h"
 #include "base/fence_key.h"
+#include "fencing/answer_store.h"
 #include "fencing/lease/lease_store.h"
 #include "fencing/mark.h"
 #include "fencing/reset.h"
@@ -97,6 +98,10 @@ class Ledger : public LeaseStore {
   /// Success: every intent, in the order of key (byte by byte), token, route and data. Failure and
   /// concurrency: as `raise`.
   virtual void list_intents(base::Done<base::Result<std::vector<Intent>>> done) = 0;
+
+  /// The answers that are kept for idempotency keys; null for a ledger that is not durable. Lives
+  /// as long as the ledger.
+  virtual AnswerStore* answers() { return nullptr; }
 
   /// Names this set of marks, so that who relies on them notices another ledger in its place.
   /// Does: gives the text that was made at random when the ledger was created; a copy that is

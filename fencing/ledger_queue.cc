@@ -25,6 +25,7 @@ void LedgerBatch::clear() {
   intents.clear();
   reset_lists.clear();
   intent_lists.clear();
+  answers.clear();
   resets.clear();
   leases.clear();
   lease_lists.clear();
@@ -52,6 +53,7 @@ template bool LedgerQueue::append(std::deque<IntentRequest>&, IntentRequest&);
 template bool LedgerQueue::append(std::deque<IntentsRequest>&, IntentsRequest&);
 template bool LedgerQueue::append(std::deque<LeaseRequest>&, LeaseRequest&);
 template bool LedgerQueue::append(std::deque<LeasesRequest>&, LeasesRequest&);
+template bool LedgerQueue::append(std::deque<AnswerRequest>&, AnswerRequest&);
 
 LedgerQueue::Wake LedgerQueue::take(LedgerBatch& batch, std::size_t max_each,
                                     std::optional<std::chrono::milliseconds> idle_after) {
@@ -72,6 +74,7 @@ LedgerQueue::Wake LedgerQueue::take(LedgerBatch& batch, std::size_t max_each,
   move_oldest(intent_lists_, batch.intent_lists, at_most);
   move_oldest(leases_, batch.leases, at_most);
   move_oldest(lease_lists_, batch.lease_lists, at_most);
+  move_oldest(answers_, batch.answers, at_most);
   return closed_ ? Wake::kClosed : Wake::kWork;
 }
 

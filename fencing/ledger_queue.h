@@ -70,6 +70,19 @@ struct LeasesRequest {
   base::Done<base::Result<LeaseRecords>> done;
 };
 
+/// Of `AnswerStore`: one kind, so that they keep their order.
+struct AnswerRequest {
+  enum class Kind : std::uint8_t { kRecall, kKeep, kForget };
+  using Answer = base::Result<std::optional<base::KeptRow>>;
+
+  Kind kind = Kind::kRecall;
+  base::Once once;  ///< Of `kForget` only the key.
+  std::string request_id;
+  std::string before;
+  base::KeptAnswer answer;
+  base::Done<Answer> done;
+};
+
 /// Requests that are served together. Reused from round to round, so that it stops allocating.
 struct LedgerBatch {
   std::vector<FindRequest> finds;
@@ -80,6 +93,7 @@ struct LedgerBatch {
   std::vector<RaiseRequest> raises;
   std::vector<IntentRequest> intents;
   std::vector<LeaseRequest> leases;
+  std::vector<AnswerRequest> answers;
   std::vector<ResetRequest> resets;
 
   void clear();
@@ -109,6 +123,7 @@ class LedgerQueue {
   bool push(IntentsRequest& request) { return append(intent_lists_, request); }
   bool push(LeaseRequest& request) { return append(leases_, request); }
   bool push(LeasesRequest& request) { return append(lease_lists_, request); }
+  bool push(AnswerRequest& request) { return append(answers_, request); }
 
   /// Waits for requests and moves up to `max_each` of each kind into `batch`, oldest first.
   /// `batch` must be empty. Without `idle_after` it waits for ever. One thread only.
@@ -124,7 +139,8 @@ class LedgerQueue {
 
   [[nodiscard]] std::size_t waiting() const {
     return raises_.size() + finds_.size() + scans_.size() + resets_.size() + reset_lists_.size() +
-           intents_.size() + intent_lists_.size() + leases_.size() + lease_lists_.size();
+           intents_.size() + intent_lists_.size() + leases_.size() + lease_lists_.size() +
+           answers_.size();
   }
 
   const std::size_t max_waiting_;
@@ -140,6 +156,7 @@ class LedgerQueue {
   std::deque<IntentsRequest> intent_lists_;
   std::deque<LeaseRequest> leases_;
   std::deque<LeasesRequest> lease_lists_;
+  std::deque<AnswerRequest> answers_;
 };
 
 }  // namespace fenceline::fencing

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "fencing/answer_requests.h"
 #include "fencing/ledger_format.h"
 
 namespace fenceline::fencing {
@@ -14,6 +15,9 @@ namespace {
 
 // 16 MiB of log between checkpoints: about 4,000 small commits share the two fsyncs of one.
 constexpr int kCheckpointPages = 4096;
+
+// For how long answers are kept; that is no decision that a test of the ledger has to see.
+const base::SteadyClock kClock;
 
 // A quiet ledger is copied together, so that a restart has little to read.
 constexpr std::chrono::milliseconds kIdleBeforeCheckpoint{1000};
@@ -51,11 +55,16 @@ base::Result<std::unique_ptr<LedgerWriter>> LedgerWriter::make(LedgerFile file,
   if (!intents) {
     return tl::unexpected(cannot_open(file.path, intents.error()));
   }
+  auto answers = base::AnswerTable::prepare(file.connection, "answers", kMaxKeptAnswers, kClock);
+  if (!answers) {
+    return tl::unexpected(cannot_open(file.path, answers.error()));
+  }
   auto leases = LeaseTable::prepare(file.connection);
   if (!leases) {
     return tl::unexpected(cannot_open(file.path, leases.error()));
   }
-  Tables tables{std::move(*marks), std::move(*resets), std::move(*intents), std::move(*leases)};
+  Tables tables{std::move(*marks), std::move(*resets), std::move(*intents), std::move(*leases),
+                std::move(*answers)};
   return std::unique_ptr<LedgerWriter>(
       new LedgerWriter(std::move(file), std::move(tables), std::move(options)));
 }
@@ -114,6 +123,7 @@ void LedgerWriter::serve(LedgerQueue& queue) {
         refuse(batch.intents, closing);
         refuse(batch.lease_lists, closing);
         refuse(batch.leases, closing);
+        refuse(batch.answers, closing);
         return;
       }
     }
@@ -154,13 +164,15 @@ void LedgerWriter::serve_group(LedgerBatch& batch) {
   std::vector<RaiseRequest>& raises = batch.raises;
   std::vector<IntentRequest>& intents = batch.intents;
   std::vector<LeaseRequest>& leases = batch.leases;
-  if (raises.empty() && intents.empty() && leases.empty()) {
+  std::vector<AnswerRequest>& answers = batch.answers;
+  if (raises.empty() && intents.empty() && leases.empty() && answers.empty()) {
     return;
   }
   const auto refuse_all = [&](const base::Error& error) {
     refuse(raises, error);
     refuse(intents, error);
     refuse(leases, error);
+    refuse(answers, error);
   };
   if (failed_) {
     refuse_all(*failed_);
@@ -185,6 +197,9 @@ void LedgerWriter::serve_group(LedgerBatch& batch) {
   }
   for (std::size_t i = 0; i < leases.size(); ++i) {
     leases[i].done(std::move(lease_answers_[i]));
+  }
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    answers[i].done(std::move(kept_answers_[i]));
   }
 }
 
@@ -223,11 +238,15 @@ SqliteResult<bool> LedgerWriter::store_in_transaction(const LedgerBatch& batch) 
   if (!leased) {
     return leased;
   }
+  const auto kept = store_answers(batch.answers);
+  if (!kept) {
+    return kept;
+  }
   // Without a change this writes nothing; every answer is a mark of an earlier commit.
   if (const auto committed = tables_.marks.commit(); !committed) {
     return tl::unexpected(committed.error());
   }
-  return *raised || *recorded || *leased;
+  return *raised || *recorded || *leased || *kept;
 }
 
 SqliteResult<bool> LedgerWriter::store_raises(const std::vector<RaiseRequest>& raises) {
@@ -249,6 +268,18 @@ SqliteResult<bool> LedgerWriter::store_raises(const std::vector<RaiseRequest>& r
     answers_.push_back(std::move(after));
   }
   return changed;
+}
+
+SqliteResult<bool> LedgerWriter::store_answers(const std::vector<AnswerRequest>& requests) {
+  kept_answers_.clear();
+  for (const AnswerRequest& request : requests) {
+    auto stored = apply(tables_.answers, request);
+    if (!stored) {
+      return tl::unexpected(std::move(stored.error()));
+    }
+    kept_answers_.push_back(std::move(*stored));
+  }
+  return !requests.empty();
 }
 
 SqliteResult<bool> LedgerWriter::store_intents(const std::vector<IntentRequest>& intents) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/answer_table.h"
 #include "base/error.h"
 #include "fencing/intent_table.h"
 #include "fencing/lease_table.h"
@@ -39,6 +40,7 @@ class LedgerWriter {
     ResetTable resets;
     IntentTable intents;
     LeaseTable leases;
+    base::AnswerTable answers;
   };
 
   LedgerWriter(LedgerFile file, Tables tables, SqliteLedgerOptions options);
@@ -52,6 +54,7 @@ class LedgerWriter {
   SqliteResult<bool> store_raises(const std::vector<RaiseRequest>& raises);
   SqliteResult<bool> store_intents(const std::vector<IntentRequest>& intents);
   SqliteResult<bool> store_leases(const std::vector<LeaseRequest>& leases);
+  SqliteResult<bool> store_answers(const std::vector<AnswerRequest>& requests);
 
   /// Each in a transaction of its own: they are rare, and one that fails fails alone.
   void serve_resets(std::vector<ResetRequest>& resets);
@@ -78,6 +81,7 @@ class LedgerWriter {
   SqliteLedgerOptions options_;
   std::vector<Mark> answers_;
   std::vector<base::Result<base::Token>> lease_answers_;
+  std::vector<AnswerRequest::Answer> kept_answers_;
   std::optional<base::Error> failed_;  ///< Set: everything is refused with it.
   bool reported_ = false;              ///< The failure that goes on has been reported.
   int wal_pages_ = 0;                  ///< Length of the log after the last commit.

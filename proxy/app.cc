@@ -28,6 +28,7 @@
 #include "proxy/rejections.h"
 #include "proxy/reload.h"
 #include "proxy/reload_report.h"
+#include "proxy/repeats.h"
 #include "proxy/route_guarantee.h"
 #include "proxy/server.h"
 #include "proxy/site.h"
@@ -96,6 +97,7 @@ class RunningApp final : public App {
   std::unique_ptr<fencing::Ledger> ledger_;
   std::unique_ptr<fencing::Intents> intents_;
   std::unique_ptr<fencing::Gate> gate_;
+  std::unique_ptr<Repeats> repeats_;
   LeaseHost leases_;
   std::unique_ptr<OpenBackends> backends_;
   std::shared_ptr<Site> site_;                      ///< That new requests follow.
@@ -180,6 +182,7 @@ Result<void> RunningApp::open_ledger() {
               "writes of before the start may still take effect; newer tokens settle them first",
               {{"writes", std::to_string(intents_->unsettled_count())}});
   }
+  repeats_ = std::make_unique<Repeats>(*ledger_->answers());
   gate_ = std::make_unique<fencing::Gate>(
       *ledger_, fencing::GateOptions{.max_cached_keys = ledger_config_.cache_keys,
                                      .unsettled_on_record = [this](const base::FenceKey& key) {
@@ -203,6 +206,7 @@ SiteParts RunningApp::site_parts() {
           .audit = audit_,
           .rejections = rejections_,
           .source_watch = source_watch_,
+          .repeats = *repeats_,
           .registry = registry_,
           .clock = clock_,
           .staged = staged_,

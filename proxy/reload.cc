@@ -92,6 +92,7 @@ bool same_route(const Route& first, const std::string& first_root, const Route& 
          first.max_jump == second.max_jump && first.require == second.require &&
          first.body_limit_bytes == second.body_limit_bytes &&
          first.body_timeout == second.body_timeout && first.drain_timeout == second.drain_timeout &&
+         first.idempotency == second.idempotency &&
          config::same_backend(first, first_root, second, second_root);
 }
 

@@ -43,7 +43,8 @@ Site::Site(ResolvedConfig config, std::uint64_t generation, std::vector<Route> r
                                                    .audit = parts.audit,
                                                    .staged = staged_,
                                                    .clock = parts.clock,
-                                                   .token_fields = config_.config.token.headers})) {
+                                                   .token_fields = config_.config.token.headers,
+                                                   .repeats = parts.repeats})) {
   const auto& leases = config_.config.leases;
   if (leases) {
     leases_ = make_lease_service({.lessor = *parts.leases.lessor(),

@@ -21,6 +21,7 @@
 #include "proxy/open_backends.h"
 #include "proxy/rejections.h"
 #include "proxy/reload.h"
+#include "proxy/repeats.h"
 #include "proxy/route.h"
 #include "proxy/server_options.h"
 
@@ -35,6 +36,7 @@ struct SiteParts {
   Audit& audit;
   const Rejections& rejections;
   fencing::SourceWatch& source_watch;
+  Repeats& repeats;
   base::MetricRegistry& registry;
   const base::Clock& clock;
   const StagedBytes& staged;  ///< Counts the bytes; each site has its own limit.

@@ -47,7 +47,9 @@ TEST(LeaseRequestTest, TheMethodSaysWhatThePathNames) {
   EXPECT_EQ(call("GET", "/leases/a/b")->verb, LeaseVerb::kShow);
   // The key may end like a lease.
   EXPECT_EQ(call("GET", "/leases/a/" + std::string(kId))->raw_key.size(), 34U);
-  const auto renew = call("PUT", "/leases/a/b/" + std::string(kId));
+  const std::string path =
+      "/leases/a/b/" + std::string(kId);  // What the call shows points into it.
+  const auto renew = call("PUT", path);
   ASSERT_TRUE(renew);
   EXPECT_EQ(renew->verb, LeaseVerb::kRenew);
   EXPECT_EQ(renew->raw_key, "a/b");
