@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -31,6 +32,9 @@ using fencing::Lessor;
 
 /// For the ledger, beside what an order may wait for.
 constexpr base::Milliseconds kLedgerDeadline{5000};
+
+/// Above the largest `leases.max_wait`: an order that asks for more is refused by the lessor.
+constexpr base::Milliseconds kLongestWait{24LL * 60 * 60 * 1000};
 
 Reply json_reply(std::string body, int status = 200) {
   Reply reply;
@@ -201,7 +205,8 @@ Awaitable<Result<Reply>> LeaseService::acquire(Request request, std::optional<ba
     order->request_id = parts_.make_id();
   }
   const base::MonotonicTime began = parts_.clock.now();
-  const base::Milliseconds at_most = order->wait + parts_.settings.drain + kLedgerDeadline;
+  const base::Milliseconds at_most =
+      std::min(order->wait, kLongestWait) + parts_.settings.drain + kLedgerDeadline;
   Acquire waiting(parts_.lessor, request, std::move(*order), at_most);
   const auto start = [&waiting](base::Done<Result<LeaseView>> done) {
     waiting.start(std::move(done));

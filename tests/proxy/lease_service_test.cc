@@ -208,10 +208,10 @@ TEST_F(LeaseServiceTest, OrdersAreSmallJsonAndFromNoPage) {
 }
 
 TEST_F(LeaseServiceTest, AWaitOutlivesTheTimeoutsOfTheConnection) {
-  options_.timeouts.head = Milliseconds(50);
-  options_.timeouts.body_idle = Milliseconds(50);
-  options_.timeouts.keep_alive_idle = Milliseconds(50);
-  options_.timeouts.write_idle = Milliseconds(50);
+  options_.timeouts.head = Milliseconds(1000);  // for a busy machine
+  options_.timeouts.body_idle = Milliseconds(100);
+  options_.timeouts.keep_alive_idle = Milliseconds(600);
+  options_.timeouts.write_idle = Milliseconds(100);
   serve();
   RawClient waiting = connect();
   waiting.send(post("/leases/exports/acme", kOrder));

@@ -34,7 +34,7 @@ ChildProcess worker(LeaseServer& server, const std::string& token) {
 
 TEST(LeaseStoryTest, TheZombieIsFencedAtTakeover) {
   LeaseServer server;
-  const Response a = server.take("exports/acme", "a", "300ms");
+  const Response a = server.take("exports/acme", "a", "3s");
   ASSERT_EQ(a.status, 201) << a.body;
   const std::int64_t first = token_in(a);
   EXPECT_EQ(server.put(kFile, first, "of a").status, 201);
