@@ -14,8 +14,7 @@ using base::Result;
 using Maker = std::function<MadeSource(std::string_view text, const base::Clock&)>;
 
 /// Reads the URL first. `default_port`: 0 means that one is needed.
-[[maybe_unused]] Maker parsed(std::uint16_t default_port,
-                              MadeSource (*make)(SourceUrl, const base::Clock&)) {
+Maker parsed(std::uint16_t default_port, MadeSource (*make)(SourceUrl, const base::Clock&)) {
   return [=](std::string_view text, const base::Clock& clock) -> MadeSource {
     auto url = parse_source_url(text, default_port);
     if (!url) {
@@ -27,7 +26,10 @@ using Maker = std::function<MadeSource(std::string_view text, const base::Clock&
 
 /// One line per scheme, such as `{"redis", parsed(6379, make_redis_source)},`.
 const std::vector<std::pair<std::string_view, Maker>>& schemes() {
-  static const std::vector<std::pair<std::string_view, Maker>> all = {};
+  static const std::vector<std::pair<std::string_view, Maker>> all = {
+      {"fenceline", parsed(0, make_fenceline_source)},
+      {"fencelines", parsed(0, make_fenceline_source)},
+  };
   return all;
 }
 
