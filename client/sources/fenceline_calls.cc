@@ -8,6 +8,8 @@
 #include <boost/json/serialize.hpp>
 #include <boost/system/error_code.hpp>
 
+#include "client/percent.h"
+
 namespace fenceline::client {
 namespace {
 
@@ -16,21 +18,6 @@ namespace json = boost::json;
 using base::Applied;
 using base::ErrorKind;
 using base::Result;
-
-/// With dots and slashes, so that no key looks like a path with parents in it.
-std::string encoded(std::string_view text) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_~";
-  std::string result;
-  for (const char byte : text) {
-    if (kPlain.find(byte) != std::string_view::npos) {
-      result += byte;
-    } else {
-      result += fmt::format("%{:02X}", static_cast<unsigned char>(byte));
-    }
-  }
-  return result;
-}
 
 HttpCall call(const LeaseService& service, std::string_view method, std::string target,
               base::Milliseconds deadline) {
@@ -45,7 +32,8 @@ HttpCall call(const LeaseService& service, std::string_view method, std::string 
 }
 
 std::string lease_target(const LeaseService& service, const Grant& grant) {
-  return fmt::format("{}/{}/{}", service.path, encoded(grant.keys.front().text()), grant.lease);
+  return fmt::format("{}/{}/{}", service.path, percent_encoded(grant.keys.front().text()),
+                     grant.lease);
 }
 
 json::object object_of(const HttpAnswer& answer) {
@@ -138,7 +126,7 @@ HttpCall release_call(const LeaseService& service, const Grant& grant,
 
 HttpCall show_call(const LeaseService& service, const base::FenceKey& key,
                    base::Milliseconds deadline) {
-  return call(service, "GET", service.path + "/" + encoded(key.text()), deadline);
+  return call(service, "GET", service.path + "/" + percent_encoded(key.text()), deadline);
 }
 
 Result<Grant> read_grant(const LeaseService& service, const LeaseOrder& order,
