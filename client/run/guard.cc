@@ -36,10 +36,14 @@ Guard::Guard(GuardSetup setup, const SignalState& signals, const Terminal& termi
   ::setpgid(pid_, pid_);
 }
 
-Guard::~Guard() {
+void Guard::clean_up() {
+  if (pid_ < 0) {
+    return;
+  }
   socket_.reset();  // It kills the command, and goes.
   int status = 0;
   ::waitpid(pid_, &status, 0);
+  pid_ = -1;
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     kill_all_children();
   }

@@ -33,8 +33,7 @@ class Guard {
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
-  /// Kills it, and with it the command, unless it has ended.
-  ~Guard();
+  ~Guard() { clean_up(); }
 
   void tell(const GuardOrder& order) const;
 
@@ -46,6 +45,9 @@ class Guard {
 
   /// It has died without saying how the command ended.
   [[nodiscard]] bool is_gone() const { return is_gone_; }
+
+  /// Ends it, and waits until it is gone, with all that it may have left behind.
+  void clean_up();
 
  private:
   base::UniqueFd socket_;

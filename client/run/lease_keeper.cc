@@ -116,6 +116,9 @@ bool LeaseKeeper::keep(Grant& grant, const std::stop_token& stop) {
     if (!wait_until(step.renew_at, stop)) {
       return true;
     }
+    if (clock_.now() >= view.term_at) {
+      continue;  // The wait was a pause: it is too late.
+    }
     auto renewed = source_->renew(grant, stop);
     if (renewed) {
       grant = std::move(*renewed);

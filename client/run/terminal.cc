@@ -12,6 +12,8 @@ Terminal::Terminal() {
   }
 }
 
+bool Terminal::is_in_front() const { return fd_.valid() && ::tcgetpgrp(fd_.get()) == ::getpgrp(); }
+
 void Terminal::give_to(pid_t group) const {
   if (fd_.valid()) {
     ::tcsetpgrp(fd_.get(), group);  // SIGTTOU is ignored.

@@ -16,6 +16,9 @@ class Terminal {
   /// There is one, and this process was in its foreground.
   [[nodiscard]] bool is_ours() const { return fd_.valid(); }
 
+  /// It is, and this process is in its foreground again.
+  [[nodiscard]] bool is_in_front() const;
+
   /// Gives it to a group of this session.
   void give_to(pid_t group) const;
 

@@ -91,6 +91,15 @@ tl::unexpected<base::Error> refusal(const LeaseService& service, const HttpAnswe
                     applied == "no" ? Applied::kNo : Applied::kUnknown);
 }
 
+HeldBy held_by(const json::object& object) {
+  HeldBy by;
+  by.holder = text_at(object, "holder");
+  const auto token = base::Token::parse(text_at(object, "token"));
+  by.token = token ? *token : base::Token();
+  by.left = time_at(object, "left_ms");
+  return by;
+}
+
 tl::unexpected<base::Error> no_sense(const LeaseService& service) {
   return base::fail(ErrorKind::kUpstreamFailed,
                     fmt::format("{} does not answer as a lease service.", service.address),
@@ -127,6 +136,14 @@ HttpCall release_call(const LeaseService& service, const Grant& grant,
 HttpCall show_call(const LeaseService& service, const base::FenceKey& key,
                    base::Milliseconds deadline) {
   return call(service, "GET", service.path + "/" + percent_encoded(key.text()), deadline);
+}
+
+HttpCall list_call(const LeaseService& service, std::string_view prefix, std::string_view after,
+                   std::size_t limit, base::Milliseconds deadline) {
+  return call(service, "GET",
+              fmt::format("{}?prefix={}&after={}&limit={}", service.path, percent_encoded(prefix),
+                          percent_encoded(after), limit),
+              deadline);
 }
 
 Result<Grant> read_grant(const LeaseService& service, const LeaseOrder& order,
@@ -180,12 +197,27 @@ Result<std::optional<HeldBy>> read_show(const LeaseService& service, const HttpA
   if (!held->get_bool()) {
     return std::optional<HeldBy>();
   }
-  HeldBy by;
-  by.holder = text_at(body, "holder");
-  const auto token = base::Token::parse(text_at(body, "token"));
-  by.token = token ? *token : base::Token();
-  by.left = time_at(body, "left_ms");
-  return std::optional(std::move(by));
+  return std::optional(held_by(body));
+}
+
+Result<std::vector<ListedLease>> read_list(const LeaseService& service, const HttpAnswer& answer,
+                                           std::string& next) {
+  if (answer.status < 200 || answer.status > 299) {
+    return refusal(service, answer);
+  }
+  const json::object body = object_of(answer);
+  const json::value* const leases = body.if_contains("leases");
+  if (leases == nullptr || !leases->is_array()) {
+    return no_sense(service);
+  }
+  std::vector<ListedLease> listed;
+  for (const json::value& lease : leases->get_array()) {
+    if (lease.is_object()) {
+      listed.push_back({text_at(lease.get_object(), "key"), held_by(lease.get_object())});
+    }
+  }
+  next = text_at(body, "next");
+  return listed;
 }
 
 base::MonotonicTime surely_until(base::MonotonicTime sent, base::Milliseconds ttl) {

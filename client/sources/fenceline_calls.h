@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -30,6 +31,9 @@ HttpCall release_call(const LeaseService& service, const Grant& grant, base::Mil
 HttpCall show_call(const LeaseService& service, const base::FenceKey& key,
                    base::Milliseconds deadline);
 
+HttpCall list_call(const LeaseService& service, std::string_view prefix, std::string_view after,
+                   std::size_t limit, base::Milliseconds deadline);
+
 /// Success: the grant, without `valid_until`. Failure: what the service refused, as an error of
 /// `TokenSource`; a lease that has ended is `kLeaseEnded` here.
 base::Result<Grant> read_grant(const LeaseService& service, const LeaseOrder& order,
@@ -45,6 +49,17 @@ base::Result<void> read_release(const LeaseService& service, const HttpAnswer& a
 /// Success: who holds it; nothing if nobody does. Failure: as `read_grant`.
 base::Result<std::optional<HeldBy>> read_show(const LeaseService& service,
                                               const HttpAnswer& answer);
+
+/// One key that is held.
+struct ListedLease {
+  std::string key;
+  HeldBy by;
+};
+
+/// Success: a page of what is held; `next` becomes what the next page comes after, empty if there
+/// is none. Failure: as `read_grant`.
+base::Result<std::vector<ListedLease>> read_list(const LeaseService& service,
+                                                 const HttpAnswer& answer, std::string& next);
 
 /// Until when a lease is surely held whose ttl began at the server after `sent`: two machines'
 /// clocks run apart by less than a thousandth.

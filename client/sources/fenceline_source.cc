@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <condition_variable>
-#include <cstdlib>
-#include <fstream>
 #include <future>
 #include <mutex>
 
 #include "client/blocking_http.h"
 #include "client/sources/fenceline_calls.h"
+#include "client/sources/fenceline_service.h"
 #include "client/sources/sources.h"
 
 namespace fenceline::client {
@@ -22,9 +20,6 @@ using base::Milliseconds;
 using base::MonotonicTime;
 using base::Result;
 
-/// One request waits in line so long; the next one takes its place over before it ends. At most
-/// `leases.max_wait` of the server.
-constexpr Milliseconds kWindow{20'000};
 /// For a call that does not wait.
 constexpr Milliseconds kCall{5'000};
 /// How long an order without wait tries again to learn what became of it.
@@ -60,11 +55,11 @@ class Poll {
 
 class FencelineSource final : public TokenSource {
  public:
-  FencelineSource(LeaseService service, std::string scheme, Milliseconds window,
+  FencelineSource(LeaseService service, bool tls, Milliseconds window,
                   std::array<std::unique_ptr<BlockingHttp>, 2> connections,
                   const base::Clock& clock)
       : service_(std::move(service)),
-        scheme_(std::move(scheme)),
+        tls_(tls),
         window_(window),
         connections_(std::move(connections)),
         clock_(clock) {}
@@ -75,7 +70,9 @@ class FencelineSource final : public TokenSource {
   Result<std::optional<HeldBy>> show(const base::FenceKey& key) override;
   // Its ledger is durable and its tokens are above every mark, whatever happens to it.
   Result<std::vector<std::string>> warnings() override { return std::vector<std::string>(); }
-  [[nodiscard]] std::string_view scheme() const override { return scheme_; }
+  [[nodiscard]] std::string_view scheme() const override {
+    return tls_ ? "fencelines" : "fenceline";
+  }
 
  private:
   [[nodiscard]] Milliseconds until(MonotonicTime end) const {
@@ -87,7 +84,7 @@ class FencelineSource final : public TokenSource {
   void give_back(const LeaseOrder& order);
 
   const LeaseService service_;
-  const std::string scheme_;
+  const bool tls_;
   const Milliseconds window_;
   /// Two, because the next request of a long wait overlaps the one before it.
   const std::array<std::unique_ptr<BlockingHttp>, 2> connections_;
@@ -218,7 +215,7 @@ Result<Grant> FencelineSource::renew(const Grant& grant, std::stop_token stop) {
   }
   Grant renewed = grant;
   renewed.ttl = *ttl;
-  renewed.valid_until = std::max(grant.valid_until, surely_until(sent, *ttl));
+  renewed.valid_until = surely_until(sent, *ttl);
   return renewed;
 }
 
@@ -249,87 +246,23 @@ Result<std::optional<HeldBy>> FencelineSource::show(const base::FenceKey& key) {
   return read_show(service_, *answer);
 }
 
-/// The bearer token: of `?token-file=`, else of the environment; empty if there is none.
-Result<std::string> bearer_token(SourceUrl& url) {
-  const auto file = url.take("token-file");
-  if (!file) {
-    const char* const value =
-        std::getenv("FENCELINE_LEASE_TOKEN");  // NOLINT(concurrency-mt-unsafe)
-    return std::string(value == nullptr ? "" : value);
-  }
-  std::ifstream in(*file);
-  std::string token;
-  if (!std::getline(in, token) || token.empty()) {
-    return base::fail(ErrorKind::kMalformedRequest,
-                      fmt::format("The token-file '{}' of the source cannot be read, or its first "
-                                  "line is empty.",
-                                  *file));
-  }
-  return token;
-}
-
-Result<Milliseconds> window_of(SourceUrl& url) {
-  const auto text = url.take("poll");
-  if (!text) {
-    return kWindow;
-  }
-  int seconds = 0;
-  const char* const end = text->data() + text->size();
-  const auto [last, error] = std::from_chars(text->data(), end, seconds);
-  if (error != std::errc() || last != end || seconds < 1 || seconds > 3'600) {
-    return base::fail(ErrorKind::kMalformedRequest,
-                      "The option 'poll' of the source is a number of seconds from 1 to 3600.");
-  }
-  return Milliseconds(std::chrono::seconds(seconds));
-}
-
 }  // namespace
 
 MadeSource make_fenceline_source(SourceUrl url, const base::Clock& clock) {
-  if (url.hosts.size() != 1 || url.user) {
-    return base::fail(ErrorKind::kMalformedRequest,
-                      "A fenceline source has one host and no user, as fenceline://host:8080; its "
-                      "bearer token comes from FENCELINE_LEASE_TOKEN or ?token-file=.");
-  }
-  LeaseService service;
-  const SourceHost& host = url.hosts.front();
-  service.address = host.host.find(':') == std::string::npos
-                        ? fmt::format("{}:{}", host.host, host.port)
-                        : fmt::format("[{}]:{}", host.host, host.port);
-  if (url.path.size() > 1) {
-    service.path = url.path.substr(0, url.path.find_last_not_of('/') + 1);
-  }
-  auto token = bearer_token(url);
-  if (!token) {
-    return base::pass_on(token.error());
-  }
-  service.bearer_token = std::move(*token);
-  auto window = window_of(url);
-  if (!window) {
-    return base::pass_on(window.error());
-  }
-  base::net::HttpClientOptions options;
-  options.host = host.host;
-  options.port = host.port;
-  options.tls = url.scheme == "fencelines";
-  // Each call has its deadline.
-  options.first_byte = std::chrono::hours(2);
-  if (auto ca = url.take("ca")) {
-    options.tls_ca_file = std::move(*ca);
-  }
-  if (auto left = url.check_all_taken(); !left) {
-    return base::pass_on(left.error());
+  auto target = find_lease_service(std::move(url));
+  if (!target) {
+    return base::pass_on(target.error());
   }
   std::array<std::unique_ptr<BlockingHttp>, 2> connections;
   for (std::unique_ptr<BlockingHttp>& connection : connections) {
-    auto made = make_blocking_http(options);
+    auto made = make_blocking_http(target->client);
     if (!made) {
       return base::fail(ErrorKind::kMalformedRequest, made.error().detail);
     }
     connection = std::move(*made);
   }
-  return std::make_unique<FencelineSource>(std::move(service), url.scheme, *window,
-                                           std::move(connections), clock);
+  return std::make_unique<FencelineSource>(std::move(target->service), target->client.tls,
+                                           target->window, std::move(connections), clock);
 }
 
 }  // namespace fenceline::client
