@@ -15,6 +15,7 @@
 #include "config/backend_config.h"
 #include "config/endpoint.h"
 #include "config/fence_template.h"
+#include "config/lease_config.h"
 #include "config/pattern.h"
 #include "config/problem.h"
 
@@ -173,6 +174,7 @@ struct Config {
   Timeouts timeouts;
   LogConfig log;
   Threads threads;
+  std::optional<Leases> leases;
   std::vector<Route> routes;  ///< At least one, in the order of the file.
 };
 

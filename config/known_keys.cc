@@ -37,6 +37,17 @@ constexpr std::array kKeys{
     KnownKey{"threads", "map", "none"},
     KnownKey{"threads.io", "integer", "one per core"},
     KnownKey{"threads.workers", "integer", "one per core"},
+    KnownKey{"leases", "map", "none"},
+    KnownKey{"leases.path", "path of a URL", "/leases"},
+    KnownKey{"leases.token", "text", "none"},
+    KnownKey{"leases.min_ttl", "duration", "1s"},
+    KnownKey{"leases.max_ttl", "duration", "24h"},
+    KnownKey{"leases.max_wait", "duration", "1m"},
+    KnownKey{"leases.lock_delay", "duration", "0s"},
+    KnownKey{"leases.max_lock_delay", "duration", "1m"},
+    KnownKey{"leases.max_leases", "integer", "1000000"},
+    KnownKey{"leases.max_waiters", "integer", "10000"},
+    KnownKey{"leases.drain", "duration", "10s"},
     KnownKey{"routes", "list of maps", "required"},
     KnownKey{"routes[].name", "name", "required"},
     KnownKey{"routes[].match", "pattern", "required"},
@@ -122,7 +133,6 @@ constexpr std::array kKeys{
     KnownKey{"routes[].s3.connections", "integer", "1024"},
     KnownKey{"routes[].s3.idle_connections", "integer", "64"},
     KnownKey{"routes[].s3.hold", "size", "1MiB"},
-    KnownKey{"leases", "map", "none", false},
 };
 
 }  // namespace

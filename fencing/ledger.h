@@ -11,6 +11,7 @@
 #include "base/async.h"
 #include "base/error.h"
 #include "base/fence_key.h"
+#include "fencing/lease/lease_store.h"
 #include "fencing/mark.h"
 #include "fencing/reset.h"
 
@@ -33,14 +34,12 @@ struct Intent {
 };
 
 /// The durable table of marks (design, 7). Marks are never deleted and never expire: a forgotten
-/// mark is an open gate. They go up, except by `reset`.
-class Ledger {
+/// mark is an open gate. They go up, except by `reset`. It stores leases too (`LeaseStore`): a
+/// grant and the marks it raises are one commit.
+class Ledger : public LeaseStore {
  public:
-  Ledger() = default;
-  Ledger(const Ledger&) = delete;
-  Ledger& operator=(const Ledger&) = delete;
   /// Answers everything that waits (`kShuttingDown` for what was not begun), then closes.
-  virtual ~Ledger() = default;
+  ~Ledger() override = default;
 
   /// Durable monotonic maximum.
   /// Does: stores `merged(stored, offered)`; offered without a token, it answers as `find`.

@@ -26,6 +26,8 @@ void LedgerBatch::clear() {
   reset_lists.clear();
   intent_lists.clear();
   resets.clear();
+  leases.clear();
+  lease_lists.clear();
 }
 
 template <typename Request>
@@ -48,6 +50,8 @@ template bool LedgerQueue::append(std::deque<ResetRequest>&, ResetRequest&);
 template bool LedgerQueue::append(std::deque<ResetsRequest>&, ResetsRequest&);
 template bool LedgerQueue::append(std::deque<IntentRequest>&, IntentRequest&);
 template bool LedgerQueue::append(std::deque<IntentsRequest>&, IntentsRequest&);
+template bool LedgerQueue::append(std::deque<LeaseRequest>&, LeaseRequest&);
+template bool LedgerQueue::append(std::deque<LeasesRequest>&, LeasesRequest&);
 
 LedgerQueue::Wake LedgerQueue::take(LedgerBatch& batch, std::size_t max_each,
                                     std::optional<std::chrono::milliseconds> idle_after) {
@@ -66,6 +70,8 @@ LedgerQueue::Wake LedgerQueue::take(LedgerBatch& batch, std::size_t max_each,
   move_oldest(resets_, batch.resets, at_most);
   move_oldest(intents_, batch.intents, at_most);
   move_oldest(intent_lists_, batch.intent_lists, at_most);
+  move_oldest(leases_, batch.leases, at_most);
+  move_oldest(lease_lists_, batch.lease_lists, at_most);
   return closed_ ? Wake::kClosed : Wake::kWork;
 }
 

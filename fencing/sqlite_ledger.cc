@@ -65,6 +65,26 @@ class SqliteLedger final : public Ledger {
     enqueue(IntentsRequest{std::move(done)});
   }
 
+  void grant(GrantOrder order, base::Done<base::Result<base::Token>> done) override {
+    enqueue(LeaseRequest{std::move(order), std::move(done)});
+  }
+
+  void end_leases(EndOrder order, base::Done<base::Result<base::Token>> done) override {
+    enqueue(LeaseRequest{std::move(order), std::move(done)});
+  }
+
+  void change_ttl(std::string id, base::Milliseconds ttl,
+                  base::Done<base::Result<void>> done) override {
+    enqueue(LeaseRequest{TtlOrder{std::move(id), ttl},
+                         [done = std::move(done)](const base::Result<base::Token>& stored) {
+                           done(stored.map([](base::Token) {}));
+                         }});
+  }
+
+  void list_leases(base::Done<base::Result<LeaseRecords>> done) override {
+    enqueue(LeasesRequest{std::move(done)});
+  }
+
   [[nodiscard]] std::string identity() const override { return identity_; }
 
  private:

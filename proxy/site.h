@@ -16,6 +16,7 @@
 #include "fencing/source_watch.h"
 #include "proxy/audit.h"
 #include "proxy/handler.h"
+#include "proxy/lease_host.h"
 #include "proxy/metered_body.h"
 #include "proxy/open_backends.h"
 #include "proxy/rejections.h"
@@ -38,6 +39,7 @@ struct SiteParts {
   const base::Clock& clock;
   const StagedBytes& staged;  ///< Counts the bytes; each site has its own limit.
   OpenBackends& backends;
+  const LeaseHost& leases;  ///< Open if the configuration has `leases`.
   /// Why no token can be confirmed, a sentence each; empty when they can. Thread-safe.
   std::function<std::vector<std::string>()> ledger_trouble;
 };
@@ -82,6 +84,8 @@ class Site {
   const RouteTable routes_;
   StagedBytes staged_;
   std::unique_ptr<Handler> pipeline_;
+  std::unique_ptr<Handler> leases_;  ///< Null without `leases`, as the front.
+  std::unique_ptr<Handler> front_;
   std::unique_ptr<Handler> admin_;
 };
 
