@@ -28,6 +28,7 @@ constexpr Milliseconds kPatience{2'000};
 constexpr Milliseconds kCleanUp{200};
 constexpr Milliseconds kFirstPause{50};
 constexpr Milliseconds kLongestPause{1'000};
+constexpr int kNotFound = 404;
 
 /// One acquire on its way, in a thread of its own.
 class Poll {
@@ -243,7 +244,19 @@ Result<std::optional<HeldBy>> FencelineSource::show(const base::FenceKey& key) {
   if (!answer) {
     return tl::unexpected<base::Error>(answer.error());
   }
-  return read_show(service_, *answer);
+  if (answer->status != kNotFound) {
+    return read_show(service_, *answer);
+  }
+  // Nobody holds it, or there is no lease service at all.
+  const auto list = connections_[0]->ask(list_call(service_, "", "", 1, kCall), {});
+  if (!list) {
+    return tl::unexpected<base::Error>(list.error());
+  }
+  std::string next;
+  if (auto listed = read_list(service_, *list, next); !listed) {
+    return base::pass_on(listed.error());
+  }
+  return std::optional<HeldBy>();
 }
 
 }  // namespace
