@@ -15,11 +15,11 @@
 namespace fenceline::client {
 
 struct HttpCall {
-  std::string method;
-  std::string target;  ///< Origin form, encoded.
+  std::string method = {};
+  std::string target = {};  ///< Origin form, encoded.
   /// Without `Host` and `Content-Length`, which are added.
-  std::vector<std::pair<std::string, std::string>> fields;
-  std::optional<std::string> body;
+  std::vector<std::pair<std::string, std::string>> fields = {};
+  std::optional<std::string> body = {};
   base::Milliseconds deadline{10'000};  ///< For all of it.
 };
 
