@@ -41,8 +41,7 @@ class PeerOfSocket final : public Peer {
     command_ = std::move(command);
     answer_.reset();
     touched_ = false;
-    kept_ = state_ == State::kOpen && wire_->quiet();
-    if (kept_) {
+    if (state_ == State::kOpen && wire_->quiet()) {
       begin(command_);
     } else {
       connect();
@@ -120,15 +119,6 @@ class PeerOfSocket final : public Peer {
 
   void fail_upstream(std::string_view reason) {
     fail(ErrorKind::kUpstreamFailed, fmt::format("Redis at {}: {}.", name_, reason));
-  }
-
-  /// The connection broke. One that was kept may have been closed long ago.
-  void broken(std::string_view reason) {
-    if (std::exchange(kept_, false)) {
-      connect();
-    } else {
-      fail_upstream(reason);
-    }
   }
 
   /// One step; true if there may be another one at once.
@@ -229,10 +219,10 @@ class PeerOfSocket final : public Peer {
         events_ = POLLOUT;
         return false;
       case What::kEnded:
-        broken("it closed the connection");
+        fail_upstream("it closed the connection");
         return true;
       default:
-        broken(moved.reason);
+        fail_upstream(moved.reason);
         return true;
     }
   }
@@ -287,7 +277,6 @@ class PeerOfSocket final : public Peer {
     if (moved.what != What::kDone) {
       return blocked(moved);
     }
-    kept_ = false;
     std::string_view bytes(buffer.data(), moved.bytes);
     auto reply = parser_.take(bytes);
     if (!reply) {
@@ -337,7 +326,6 @@ class PeerOfSocket final : public Peer {
   std::string outgoing_;
   std::size_t sent_ = 0;
   bool touched_ = false;  ///< A byte of the command may have been sent.
-  bool kept_ = false;     ///< An old connection that has not answered this command yet.
   std::optional<Result<Reply>> answer_;
 };
 

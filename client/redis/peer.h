@@ -36,9 +36,9 @@ class Peer {
   /// `host:port`, for messages.
   [[nodiscard]] virtual const std::string& name() const = 0;
 
-  /// Begins to ask: connects and signs in first where that is needed. `command` is one whole
-  /// command; it may be sent twice, if a kept connection breaks before an answer.
-  /// What was asked before and has not been answered is given up.
+  /// Begins to ask: connects and signs in first where that is needed, also in place of a connection
+  /// that was closed meanwhile. `command`, one whole command, is sent once: whether it may be sent
+  /// again the caller knows. What was asked before and has not been answered is given up.
   virtual void start(std::string command) = 0;
 
   /// What to poll for; nothing while no answer is wanted or it is there.

@@ -27,7 +27,12 @@ using Maker = std::function<MadeSource(std::string_view text, const base::Clock&
 
 /// One line per scheme, such as `{"redis", parsed(6379, make_redis_source)},`.
 const std::vector<std::pair<std::string_view, Maker>>& schemes() {
-  static const std::vector<std::pair<std::string_view, Maker>> all = {};
+  static const std::vector<std::pair<std::string_view, Maker>> all = {
+      {"redis", parsed(6379, make_redis_source)},
+      {"rediss", parsed(6379, make_redis_source)},
+      {"redlock", parsed(6379, make_redlock_source)},
+      {"redlocks", parsed(6379, make_redlock_source)},
+  };
   return all;
 }
 
