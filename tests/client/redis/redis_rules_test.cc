@@ -144,7 +144,7 @@ TEST(RedisHealth, WhatCanLoseATokenIsWarnedOfWithItsFix) {
       {[](RedisSetup& s) { s.info = "role:slave\r\nconnected_slaves:0\r\n"; }, "is a replica"},
       {[](RedisSetup& s) { s.info = "role:master\r\nconnected_slaves:2\r\n"; }, "promoted"},
       {[](RedisSetup& s) { s.info = "cluster_enabled:1\r\n"; }, "cluster"},
-      {[](RedisSetup& s) { s = {.config_refusal = "NOPERM"}; }, "(NOPERM)"},
+      {[](RedisSetup& s) { s = RedisSetup(), s.config_refusal = "NOPERM"; }, "(NOPERM)"},
   };
   for (const auto& [spoil, warning] : cases) {
     RedisSetup setup = good();
