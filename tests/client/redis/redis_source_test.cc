@@ -62,10 +62,10 @@ TEST(RedisSource, ARepeatedAttemptGetsTheSameTokenAndItsTtlAnew) {
 
 TEST(RedisSource, TokensAboveWhatLuaCanCountAreExact) {
   RedisServer server;
-  server.ask({"SET", kToken, "9007199254740993"});
+  server.ask({"SET", kToken, "9007199254740992"});
   const auto source = open(plain(server));
   const Grant grant = source->acquire(order(), {}).value();
-  EXPECT_EQ(grant.token.value(), 9007199254740994);
+  EXPECT_EQ(grant.token.value(), 9007199254740993);
   EXPECT_EQ(source->acquire(order(), {}).value().token, grant.token);
   EXPECT_EQ(source->show(order().keys.front()).value().value().token, grant.token);
 }

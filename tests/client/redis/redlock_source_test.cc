@@ -6,6 +6,7 @@
 #include "base/boottime_clock.h"
 #include "client/redlock_command.h"
 #include "client/sources/redlock_admin.h"
+#include "client/sources/redlock_scripts.h"
 #include "client/token_source.h"
 #include "tests/client/redis_server.h"
 #include "tests/support/server_process.h"
@@ -224,11 +225,33 @@ TEST(Redlock, FlushedNodesAndTheDeathOfAllLoseNoToken) {
   EXPECT_EQ(next_token(*source), 3);
 }
 
-TEST(Redlock, ANodeWhoseLockIsGoneDoesNotCommit) {
+// A client that was paused between LOCK and COMMIT for longer than its ttl. This check, and no
+// clock, is what keeps tokens apart.
+TEST(Redlock, ALockThatWentToSomebodyElseIsNotCommitted) {
+  RedisServer node;
+  node.ask({"SET", kMember, "0"});
+  const auto run = [&](std::string_view script, const std::string& owner, const std::string& more) {
+    return node.ask({"EVAL", std::string(script), "3", kLock, kToken, kMember, owner, more});
+  };
+  using client::redis::array;
+  EXPECT_EQ(run(client::redlock::kLock, "a", "60000"), array({integer(1), integer(0)}));
+  EXPECT_EQ(run(client::redlock::kCommit, "b", "1"), integer(0));
+  node.ask({"DEL", kLock});
+  EXPECT_EQ(run(client::redlock::kCommit, "a", "1"), integer(0)) << "it has expired";
+  EXPECT_EQ(run(client::redlock::kLock, "b", "60000"), array({integer(1), integer(0)}));
+  EXPECT_EQ(run(client::redlock::kCommit, "b", "1"), integer(1));
+  EXPECT_EQ(run(client::redlock::kCommit, "a", "1"), integer(0)) << "both would have token 1";
+  EXPECT_EQ(run(client::redlock::kCommit, "b", "1"), integer(1)) << "again";
+  node.ask({"DEL", kMember});
+  EXPECT_EQ(run(client::redlock::kCommit, "b", "2"), integer(-1));
+  EXPECT_EQ(run(client::redlock::kLock, "b", "60000"), array({integer(-1)}));
+  EXPECT_EQ(node.ask({"GET", kToken}), bulk("1"));
+}
+
+TEST(Redlock, WhatAMajorityHoldsForOthersIsLeftAlone) {
   RedlockServer redlock(3);
   const auto source = open(redlock);
   ASSERT_EQ(next_token(*source), 1);
-  // Held by somebody else on a majority: LOCK finds that, and takes nothing.
   for (const std::size_t node : {std::size_t{0}, std::size_t{1}}) {
     redlock.node(node).ask({"SET", kLock, "other@host#x", "PX", "60000"});
   }
