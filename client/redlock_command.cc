@@ -140,6 +140,7 @@ RedlockCommands add_redlock_commands(CLI::App& lease, RedlockOptions& options) {
   for (CLI::App* const each : {init, resync}) {
     each->add_option("--source", options.source, "All nodes, as redlock://a:port,b:port,c:port")
         ->type_name("URL")
+        ->envname("FENCELINE_SOURCE")
         ->required();
     each->add_option("--floor", options.floor,
                      each == init ? "A number that no token so far is above, by default 0"
