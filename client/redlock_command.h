@@ -22,9 +22,8 @@ struct RedlockOptions {
   bool json = false;
 };
 
-/// Adds `redlock-init` and `redlock-resync` to `lease`; `options` gets what is typed, and must
-/// outlive it. Give the one that was parsed (`CLI::App::got_subcommand`) to `run_redlock` by its
-/// `command`.
+/// Adds `redlock-init` and `redlock-resync` to `lease`; `options` gets what is typed, also which of
+/// them it was, and must outlive it. What is to run then is the caller's.
 struct RedlockCommands {
   CLI::App* init;
   CLI::App* resync;

@@ -31,7 +31,12 @@ Replies Nodes::ask(const std::string& command, base::Milliseconds deadline, cons
       asked.push_back(node);
     }
   }
-  Replies replies(size(), base::fail(ErrorKind::kUpstreamFailed, "It was not asked."));
+  Replies replies;
+  for (const auto& peer : peers_) {
+    replies.emplace_back(base::fail(
+        ErrorKind::kUpstreamFailed,
+        fmt::format("Redis at {} was not asked, or owes an earlier answer.", peer->name())));
+  }
   redis::RoundRules rules;
   rules.deadline = deadline;
   if (enough) {
