@@ -29,6 +29,10 @@ const std::vector<std::pair<std::string_view, Maker>>& schemes() {
   static const std::vector<std::pair<std::string_view, Maker>> all = {
       {"fenceline", parsed(0, make_fenceline_source)},
       {"fencelines", parsed(0, make_fenceline_source)},
+      {"redis", parsed(6379, make_redis_source)},
+      {"rediss", parsed(6379, make_redis_source)},
+      {"redlock", parsed(6379, make_redlock_source)},
+      {"redlocks", parsed(6379, make_redlock_source)},
   };
   return all;
 }
