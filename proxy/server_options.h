@@ -35,8 +35,10 @@ struct SessionTimeouts {
 /// How many bytes a session takes.
 struct SessionLimits {
   HeadLimits head;
-  /// The largest read buffer of one connection, reached by large bodies only.
-  std::size_t body_buffer_bytes = std::size_t{256} * 1024;
+  /// The largest read buffer of one connection, reached by large bodies only, and only while they
+  /// come so fast that each read fills the room before. Four times less costs a third more system
+  /// time for a large PUT.
+  std::size_t body_buffer_bytes = std::size_t{1024} * 1024;
   /// An unread rest of a body up to this is read and dropped to keep the connection.
   std::uint64_t drain_bytes = std::uint64_t{256} * 1024;
   /// What is read and dropped at most before a connection closes. Reading is cheap and a reset

@@ -21,11 +21,9 @@ constexpr std::size_t kMaxPartDigits = 5;
 constexpr int kMaxPart = 10'000;
 
 /// Fields that make a request something else for a server that knows them. No S3 client sends them.
-constexpr std::array<std::string_view, 9> kForeignFields{
-    "x-copy-from",       "x-copy-from-account", "x-delete-after",
-    "x-delete-at",       "x-http-method",       "x-http-method-override",
-    "x-method-override", "x-object-manifest",   "x-symlink-target",
-};
+constexpr base::NameSet<9> kForeignFields = {
+    {"x-copy-from", "x-copy-from-account", "x-delete-after", "x-delete-at", "x-http-method",
+     "x-http-method-override", "x-method-override", "x-object-manifest", "x-symlink-target"}};
 
 /// Names of the query that other servers than S3 have, so that the answer can say more.
 struct ForeignName {
@@ -64,31 +62,40 @@ bool contains(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-bool is_foreign(std::string_view field) {
-  return std::ranges::any_of(
-      kForeignFields, [field](std::string_view one) { return base::equal_names(one, field); });
+/// All that is an `Operation::field`, each once.
+const std::vector<std::string_view>& deciding_fields() {
+  static const std::vector<std::string_view> fields = [] {
+    std::vector<std::string_view> all;
+    for (const Operation& row : operations()) {
+      if (!row.field.empty() && !contains(all, row.field)) {
+        all.push_back(row.field);
+      }
+    }
+    return all;
+  }();
+  return fields;
 }
 
 /// The field that says which operation it is, where there is one: `Operation::field`.
 base::Result<std::string_view> deciding_field(const base::RequestHead& head) {
   std::string_view found;
   for (const base::Field& field : head.fields) {
-    if (is_foreign(field.name)) {
+    if (kForeignFields.contains(field.name)) {
       return not_implemented(fmt::format(
           "the field {} makes this another request at some servers; leave it out", field.name));
     }
-    for (const Operation& row : operations()) {
-      if (row.field.empty() || !base::equal_names(row.field, field.name)) {
+    for (const std::string_view deciding : deciding_fields()) {
+      if (!base::equal_names(deciding, field.name)) {
         continue;
       }
       if (!found.empty()) {
-        return contradiction(found == row.field
+        return contradiction(found == deciding
                                  ? fmt::format("the field {} is there twice; send it once", found)
                                  : fmt::format("the fields {} and {} contradict each other; send "
                                                "one of them",
-                                               found, row.field));
+                                               found, deciding));
       }
-      found = row.field;
+      found = deciding;
       break;
     }
   }

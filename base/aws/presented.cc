@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,7 @@ namespace {
 constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
 constexpr std::size_t kSignatureDigits = 64;
 constexpr std::size_t kMaxSignedNames = 128;
+constexpr std::size_t kUsualSignedNames = 8;
 constexpr std::string_view kSwitch =
     "Signature Version 2 is not supported. Switch the client to version 4: boto3 "
     "Config(signature_version='s3v4'), aws configure set default.s3.signature_version s3v4, s3cmd "
@@ -69,15 +71,15 @@ bool is_region(std::string_view text) {
 
 Result<void> read_credential(std::string_view text, Presented& into) {
   // The access key comes first and may hold slashes; the scope is the last four parts.
-  std::vector<std::string_view> parts;
+  std::array<std::string_view, 4> parts;
   std::string_view rest = text;
-  for (int i = 0; i < 4; ++i) {
+  for (std::string_view& part : parts) {
     const std::size_t slash = rest.rfind('/');
     if (slash == std::string_view::npos) {
       return malformed(into.presigned,
                        "The credential is not <access key>/<date>/<region>/s3/aws4_request.");
     }
-    parts.push_back(rest.substr(slash + 1));
+    part = rest.substr(slash + 1);
     rest = rest.substr(0, slash);
   }
   if (rest.empty() || parts[0] != "aws4_request" || parts[1] != "s3" || !is_region(parts[2]) ||
@@ -91,6 +93,7 @@ Result<void> read_credential(std::string_view text, Presented& into) {
 }
 
 Result<void> read_signed_names(std::string_view text, Presented& into) {
+  into.signed_names.reserve(kUsualSignedNames);
   while (true) {
     const std::size_t end = std::min(text.find(';'), text.size());
     const std::string_view name = text.substr(0, end);

@@ -33,6 +33,7 @@ struct Scope {
   std::string service = "s3";
 
   [[nodiscard]] std::string text() const;
+  bool operator==(const Scope&) const = default;
 };
 
 using SigningKey = std::array<std::uint8_t, 32>;

@@ -12,12 +12,14 @@ import re
 import shutil
 import tempfile
 
+import signing
 from load import Load
-from servers import (Failed, start_fenceline, start_fenceline_proxy, start_nginx,
-                     start_nginx_proxy, wait_for)
+from servers import (Failed, start_fenceline, start_fenceline_proxy, start_fenceline_s3,
+                     start_nginx, start_nginx_proxy, wait_for)
 
 KIB = 1024
-WORKLOADS = ("GET 1 KiB", "PUT 1 KiB", "proxied GET 1 KiB", "proxied PUT 1 KiB")
+WORKLOADS = ("GET 1 KiB", "PUT 1 KiB", "proxied GET 1 KiB", "proxied PUT 1 KiB", "S3 GET 1 KiB",
+             "S3 PUT 1 KiB")
 # The marks are raised by the filling; the counted requests only compare with them. Few names, since
 # the threads of the ledger do not wait the same number of times in each run.
 NAMES = 16
@@ -37,8 +39,16 @@ KINDS = {
 GATED = ("instructions", "system calls")
 
 
+# A signature is for one name.
+S3_PATH = "/bench-bucket/f"
+
+
+def is_s3(workload):
+    return workload.startswith("S3 ")
+
+
 def is_proxied(workload):
-    return workload.startswith("proxied ")
+    return is_s3(workload) or workload.startswith("proxied ")
 
 
 class Peer:
@@ -57,6 +67,17 @@ class Peer:
         return Load("GET", f"{self._prefix}/f{{}}", names)
 
 
+class S3Peer(Peer):
+    """Its requests are those of an S3 client, signed when they are asked for."""
+
+    def put(self, body_bytes=KIB, names=1):
+        return Load("PUT", S3_PATH, names, body_bytes,
+                    signing.fields("PUT", S3_PATH, b"x" * body_bytes, 7))
+
+    def get(self, names=1):
+        return Load("GET", S3_PATH, names, header=signing.fields("GET", S3_PATH, b"", 7))
+
+
 def fenceline(binary, tools, workload, fenced=True):
     # Only valgrind needs it, see openat2_under_valgrind.cc.
     preload = {"LD_PRELOAD": str(tools / "libbench_openat2.so")}
@@ -70,6 +91,11 @@ def fenceline(binary, tools, workload, fenced=True):
 
     def start_proxy(folder, port, wrapper):
         return start_fenceline_proxy(binary, folder, port, wrapper, environment(wrapper))
+
+    def start_s3(folder, port, wrapper):
+        return start_fenceline_s3(binary, folder, port, wrapper, environment(wrapper))
+    if is_s3(workload):
+        return S3Peer("fenceline", _before_an_upstream(start_s3), "", "")
     if is_proxied(workload):
         return Peer("fenceline", _before_an_upstream(start_proxy), "", TOKEN)
     if fenced:
@@ -78,6 +104,8 @@ def fenceline(binary, tools, workload, fenced=True):
 
 
 def nginx(workload):
+    if is_s3(workload):
+        return S3Peer("nginx proxy_pass", _before_an_upstream(start_nginx_proxy), "", "")
     if is_proxied(workload):
         return Peer("nginx proxy_pass", _before_an_upstream(start_nginx_proxy), "", "")
     return Peer("nginx", start_nginx, "", "")

@@ -37,7 +37,7 @@ http {{
   server {{
     listen 127.0.0.1:{port};
     root {folder}/root;
-    location / {{ dav_methods PUT; }}
+    location / {{ dav_methods PUT; create_full_put_path on; }}
   }}
 }}
 """
