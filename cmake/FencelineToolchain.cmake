@@ -23,6 +23,7 @@ find_program(FENCELINE_CCACHE ccache)
 if(FENCELINE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER
       "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros  # what it asks for with precompiled headers
       "${FENCELINE_CCACHE}")
 endif()
 
