@@ -51,7 +51,8 @@ void Guard::clean_up() {
 
 void Guard::tell(const GuardOrder& order) const {
   const std::string packet = encode(order);
-  (void)::send(socket_.get(), packet.data(), packet.size(), MSG_NOSIGNAL);
+  // A guard that takes nothing is stopped, and ends the command at the last deadline it got.
+  (void)::send(socket_.get(), packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 std::optional<GuardReport> Guard::next() {

@@ -59,8 +59,8 @@ class GuardProcess {
       entries[0].fd = -1;
     }
     ::poll(entries.data(), entries.size(), is_killing_ ? static_cast<int>(kLook.count()) : -1);
-    while (signals_.next() != 0) {
-      // Only SIGCHLD means something here, and that is looked at anyway.
+    while (const int signal = signals_.next()) {
+      child_changed_ = child_changed_ || signal == SIGCHLD;
     }
     std::uint64_t times = 0;
     (void)!::read(timer_.get(), &times, sizeof times);
@@ -139,9 +139,10 @@ class GuardProcess {
   /// The command is looked at but kept as a zombie, so that its number, and that of its group,
   /// belongs to nobody else while the rest is ended.
   void watch_children() {
-    if (leader_ < 0) {
+    if (leader_ < 0 || !(child_changed_ || is_killing_)) {
       return;
     }
+    child_changed_ = false;
     siginfo_t info{};
     const auto id = static_cast<id_t>(leader_);
     if (::waitid(P_PID, id, &info, WSTOPPED | WNOHANG) == 0 && info.si_pid == leader_) {
@@ -153,7 +154,7 @@ class GuardProcess {
       has_ended_ = true;
       plan_.command_ended(clock_.now(), setup_.grace);
     }
-    if (has_ended_ && reap_all_but(leader_)) {
+    if (reap_all_but(leader_) && has_ended_) {
       int status = 0;
       ::waitpid(leader_, &status, 0);
       report({GuardReport::Kind::kEnded, status, plan_.is_lost()});
@@ -203,6 +204,7 @@ class GuardProcess {
   std::string packet_;
   pid_t leader_ = -1;
   bool is_alone_ = false;  ///< `run` is gone.
+  bool child_changed_ = false;
   bool is_killing_ = false;
   bool has_ended_ = false;
   bool said_that_it_ends_ = false;

@@ -16,6 +16,19 @@ bool is_running(pid_t pid) {
   return name_end != std::string::npos && stat.compare(name_end, 3, ") Z") != 0;
 }
 
+pid_t number_in(const ChildProcess& process, const std::string& name) {
+  // With the end of the line, so that the number is whole.
+  const std::string prefix = name + "=";
+  std::string output;
+  wait_until("'" + prefix + "'", [&] {
+    output = process.output();
+    const std::size_t at = output.find(prefix);
+    return at != std::string::npos && output.find('\n', at) != std::string::npos;
+  });
+  return static_cast<pid_t>(
+      std::strtol(output.c_str() + output.find(prefix) + prefix.size(), nullptr, 10));
+}
+
 RunFixture::RunFixture() {
   // So that the next process listens where the first one does.
   std::string config = LeaseServer::config();
@@ -53,19 +66,6 @@ void RunFixture::wait_for(const ChildProcess& process, const std::string& text) 
   } catch (const std::runtime_error& error) {
     throw std::runtime_error(error.what() + std::string("; it said:\n") + process.output());
   }
-}
-
-pid_t RunFixture::number(const ChildProcess& process, const std::string& name) {
-  // With the end of the line, so that the number is whole.
-  const std::string prefix = name + "=";
-  std::string output;
-  wait_until("'" + prefix + "'", [&] {
-    output = process.output();
-    const std::size_t at = output.find(prefix);
-    return at != std::string::npos && output.find('\n', at) != std::string::npos;
-  });
-  return static_cast<pid_t>(
-      std::strtol(output.c_str() + output.find(prefix) + prefix.size(), nullptr, 10));
 }
 
 }  // namespace fenceline::testing

@@ -15,6 +15,9 @@ namespace fenceline::testing {
 /// True while there is a process with this number that is more than a zombie.
 bool is_running(pid_t pid);
 
+/// The number after `name=` in what `process` has written, which is waited for.
+pid_t number_in(const ChildProcess& process, const std::string& name);
+
 /// `fenceline run` in front of the real lease service.
 class RunFixture : public ::testing::Test {
  protected:
@@ -35,9 +38,6 @@ class RunFixture : public ::testing::Test {
 
   /// Waits until `process` has written `text`.
   static void wait_for(const ChildProcess& process, const std::string& text);
-
-  /// The number after `name=` in what `process` has written, which is waited for.
-  static pid_t number(const ChildProcess& process, const std::string& name);
 
   /// The key is free, as the server has it.
   bool is_free() { return server_.show(kKey).status == 404; }
