@@ -33,8 +33,10 @@ struct NaiveBook {
     bool granting = false;  ///< Has its keys and does not expire yet.
     base::Milliseconds delay{0};
   };
-  std::vector<Entry> entries;          ///< In the order of arrival.
-  std::map<std::string, Time> closed;  ///< Lock-delays.
+  std::vector<Entry> entries;  ///< In the order of arrival.
+  /// Keys under a lock-delay: until when, and the how manieth of all delays it is.
+  std::map<std::string, std::pair<Time, int>> closed;
+  int delays = 0;
 
   [[nodiscard]] bool may_have_turn(std::size_t index) const {
     return std::ranges::all_of(entries[index].keys, [&](const std::string& key) {
@@ -75,7 +77,7 @@ struct NaiveBook {
     erase(number);
     for (const std::string& key : entry.keys) {
       if (delayed && entry.delay.count() > 0) {
-        closed[key] = now + entry.delay;
+        closed[key] = {now + entry.delay, ++delays};
       }
     }
   }
@@ -150,8 +152,11 @@ class BookModelTest : public ::testing::TestWithParam<unsigned> {
   void settle_due() {
     while (const auto due = book_.take_due(now_)) {
       Bid* const bid = *due;
-      std::erase_if(naive_.closed, [this](const auto& row) { return row.second <= now_; });
       if (bid == nullptr) {
+        const auto over =
+            std::ranges::min_element(naive_.closed, {}, [](const auto& row) { return row.second; });
+        EXPECT_EQ(over->second.first, now_);
+        naive_.closed.erase(over);
         take_turns();
         continue;
       }
