@@ -75,7 +75,7 @@ SqliteResult<LeaseTable::Applied> LeaseTable::grant(const GrantOrder& order, Mar
   if (*conflict) {
     return Applied{tl::unexpected(granted_twice()), false};
   }
-  auto token = take_token(order.lease.keys, order.lease.holder, marks);
+  auto token = take_token(order.lease.keys, order.lease.holder, order.above, marks);
   if (!token) {
     return tl::unexpected(std::move(token.error()));
   }
@@ -94,7 +94,7 @@ SqliteResult<LeaseTable::Applied> LeaseTable::grant(const GrantOrder& order, Mar
 SqliteResult<LeaseTable::Applied> LeaseTable::end(const EndOrder& order, MarkTable& marks) {
   Applied applied;
   if (!order.fenced.empty()) {
-    auto token = take_token(order.fenced, {}, marks);
+    auto token = take_token(order.fenced, {}, order.above, marks);
     if (!token) {
       return tl::unexpected(std::move(token.error()));
     }
@@ -147,12 +147,13 @@ SqliteResult<bool> LeaseTable::conflicts(const GrantOrder& order) {
 
 SqliteResult<base::Result<base::Token>> LeaseTable::take_token(const Keys& keys,
                                                                std::string_view holder,
+                                                               base::Token above,
                                                                MarkTable& marks) {
   const auto last = last_token();
   if (!last) {
     return tl::unexpected(last.error());
   }
-  base::Token highest = *last;
+  base::Token highest = std::max(*last, above);
   for (const base::FenceKey& key : keys) {
     const auto mark = marks.find(key.text());
     if (!mark) {

@@ -40,10 +40,10 @@ class LeaseTable {
 
   /// Whether another stored lease than `ended` has the id or a key of `order`.
   SqliteResult<bool> conflicts(const GrantOrder& order);
-  /// Takes the token after the sequence and the marks of `keys`, and raises them to it; changes
-  /// nothing if there is none left.
+  /// Takes the token after the sequence, the marks of `keys` and `above`, and raises them to it;
+  /// changes nothing if there is none left.
   SqliteResult<base::Result<base::Token>> take_token(const Keys& keys, std::string_view holder,
-                                                     MarkTable& marks);
+                                                     base::Token above, MarkTable& marks);
   SqliteResult<base::Token> last_token();
   SqliteResult<void> add(const Lease& lease, base::Token token);
   /// Whether there was anything to drop.

@@ -82,7 +82,7 @@ std::vector<Bid*> LeaseBook::take_turns() {
     }
     for (const base::FenceKey& own : first.lease.keys) {
       KeyEntry& entry = keys_.at(own);
-      entry.line.erase(entry.line.begin());
+      entry.line.erase(first.number);
       entry.holder = &first;
     }
     timed_.remove({Due::kWait, first.number});

@@ -30,6 +30,9 @@ struct GrantOrder {
   Lease lease;                     ///< Without its token.
   std::vector<std::string> ended;  ///< Leases that have expired and stand in the way.
   std::vector<base::FenceKey> delays_over;
+  /// The highest token that was presented for any of the keys, stored or not yet; the new one is
+  /// above it.
+  base::Token above = {};
 };
 
 /// What the end of leases changes.
@@ -40,6 +43,7 @@ struct EndOrder {
   /// Revoke: takes a new token, as a grant does, and raises the marks of these keys to it, so that
   /// the holder is fenced although nobody follows. Empty: no token is taken.
   std::vector<base::FenceKey> fenced;
+  base::Token above = {};  ///< As for a grant.
 };
 
 /// The durable half of the lease service; part of the ledger, because grant, token and marks are
@@ -53,11 +57,12 @@ class LeaseStore {
 
   /// Grants a lease.
   /// Does, all or nothing: takes the next token, which is 1 + the highest of the sequence of this
-  /// ledger and the stored marks of the lease's keys; sets the sequence to it; raises the marks of
-  /// all keys to it, bound to the holder; drops `ended` and `delays_over`; stores the lease.
-  /// Success: the token; everything is durable. Failure: `kLedgerUnavailable` as `Ledger::raise`;
-  /// `kOverloaded`; `kConstraintFailed` if the tokens have come to their end (2^63−1). Concurrency:
-  /// as `Ledger::raise`; calls take effect in their order, together with `end_leases`.
+  /// ledger, the stored marks of the lease's keys and `above`; sets the sequence to it; raises the
+  /// marks of all keys to it, bound to the holder; drops `ended` and `delays_over`; stores the
+  /// lease. Success: the token; everything is durable. Failure: `kLedgerUnavailable` as
+  /// `Ledger::raise`; `kOverloaded`; `kConstraintFailed` if the tokens have come to their end
+  /// (2^63−1); `kInternal` if another stored lease than `ended` has its id or one of its keys.
+  /// Concurrency: as `Ledger::raise`; calls take effect in their order, together with `end_leases`.
   virtual void grant(GrantOrder order, base::Done<base::Result<base::Token>> done) = 0;
 
   /// Ends leases. Success: durable; the new token, or none if `fenced` is empty. Failure and

@@ -88,17 +88,23 @@ class Lessor {
   /// Does: the next in line of every key gets it when all of its keys are free, in the order of
   /// arrival, without barging. The grant is durable, with a token above every one granted or seen;
   /// the marks of all keys are raised, and every older commit has left the gate before `done` is
-  /// called: the zombie is fenced at takeover. The same holder and request id while the lease is
-  /// held: the same lease, its ttl not extended; while it waits: it keeps its place, and the older
-  /// of the two calls is answered with `kLeaseHeld`.
+  /// called: the zombie is fenced at takeover. Writes on record (`Intents`) of an older token are
+  /// not waited for: the first write or fenced read of the new holder revokes them, or waits.
+  /// The same holder and request id while the lease is held: the same lease, its ttl not extended;
+  /// while it waits, or is being granted: it keeps its place with the new `wait` (and the first
+  /// call's ttl and lock-delay), and the older of the two calls is answered with `kLeaseHeld`.
   /// Success: the lease with its whole ttl left. Failure: `kMalformedRequest` (limits, keys,
   /// holder), `kLeaseHeld` (held by whom, and for how long at most, in `detail` and
-  /// `retry_after_s`; also when `wait` is over, or the holder itself holds it under another request
-  /// id: leases are not reentrant), `kLeaseEnded` (this request id had a lease that has ended; as
-  /// far as is remembered), `kOverloaded` (queue or table full), `kDraining` (older commits did not
-  /// leave in time: the lease is released again, the marks stay raised), `kStaleToken` never: if
-  /// somebody presents a still higher token meanwhile, a new one is taken, boundedly often, then
-  /// `kDraining`. `kLedgerUnavailable`, `kShuttingDown`.
+  /// `retry_after_s`; also when `wait` is over; a holder that holds it itself under another request
+  /// id waits as everybody does: leases are not reentrant), `kLeaseEnded` (this request id had a
+  /// lease that has ended; remembered for its ttl after the end, for the last 131,072 of them, not
+  /// over a restart), `kMalformedRequest` also for a request id that was used for other keys,
+  /// `kOverloaded` (queue or table full: leases, waiters and keys under a lock-delay count),
+  /// `kDraining` (older commits did not leave in time: the lease is released again, the marks stay
+  /// raised), `kStaleToken` never: if somebody presents a still higher token meanwhile, a new one
+  /// is taken, boundedly often, then `kDraining`. `kLedgerUnavailable` (no lease was given; if the
+  /// ledger has stopped for good, the same request id may find one after the restart),
+  /// `kConstraintFailed` (the tokens of a key have come to their end), `kShuttingDown`.
   virtual Attempt acquire(AcquireOrder order, base::Done<base::Result<LeaseView>> done) = 0;
 
   /// Nobody reads the answer any more: takes a waiting acquire out of the line (`done` gets
@@ -122,7 +128,8 @@ class Lessor {
   /// Ends the lease that holds `key`, for an operator: in one commit it ends, takes a new token and
   /// raises the marks of its keys; drained before `done`, as a grant. Lock-delay follows. Success:
   /// what it did. Failure: `kNotFound` if nobody holds it; `kDraining` (it has ended, older commits
-  /// have not left yet); of the ledger.
+  /// have not left yet; or it is being revoked already); of the ledger: nothing was done. Nobody
+  /// gets the keys before the drain is over.
   virtual void revoke(const base::FenceKey& key, base::Done<base::Result<Revoked>> done) = 0;
 
   /// What is known about a key; nothing if it is free and nobody waits.
@@ -146,7 +153,9 @@ class Lessor {
   /// Changes the limits; for those that come from now on.
   virtual void set_limits(const LeaseLimits& limits) = 0;
 
-  /// Answers all that waits with `kShuttingDown`. Leases stay.
+  /// Answers all that waits with `kShuttingDown`, as everything that comes after. Leases stay, also
+  /// one that is just being granted: the same request id gets it after the restart. The store is
+  /// not called any more.
   virtual void close() = 0;
 
   /// For metrics: leases that are held, and acquires that wait.
@@ -169,8 +178,9 @@ struct LessorParts {
 };
 
 /// Reads what is stored and gives every lease its whole ttl. Blocks until the store has answered.
-/// Everything in `parts` must outlive the lessor, and what was started must have been answered
-/// (`close`, then the ledger's end) before it goes. Failure: of the ledger.
+/// Everything in `parts` but the store must outlive the lessor, and what was started must have been
+/// answered (`close`, then the ledger's end) before it goes. The destructor waits for callbacks
+/// that are being called, so it is not called by one. Failure: of the ledger.
 base::Result<std::unique_ptr<Lessor>> open_lessor(LessorParts parts, LeaseLimits limits);
 
 }  // namespace fenceline::fencing

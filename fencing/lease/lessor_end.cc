@@ -99,7 +99,8 @@ void LessorImpl::revoke(const base::FenceKey& key, base::Done<base::Result<Revok
 void LessorImpl::fence(std::uint64_t number, Revocation& revocation, EndOrder order) {
   ++revocation.tokens;
   order.fenced = revocation.lease.keys;
-  outbox_.post([this, number, order = std::move(order)] {
+  outbox_.post([this, number, order = std::move(order), takeover = revocation.takeover]() mutable {
+    order.above = takeover->highest();
     parts_.store.end_leases(order, [this, number, order](const base::Result<base::Token>& token) {
       on_fenced(number, order, token);
     });
@@ -130,7 +131,7 @@ void LessorImpl::on_fenced(std::uint64_t number, const EndOrder& order,
     if (first) {
       if (bid == nullptr) {
         // It ended by itself meanwhile; a lock-delay that it does not have is taken back.
-        book_.owed().take_back({{}, order.delays, {}, {}});
+        book_.owed().take_back({{}, order.delays, {}, {}, {}});
       } else {
         ended_.remember(bid->lease, now);
         if (parts_.events.ended) {

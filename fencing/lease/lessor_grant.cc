@@ -48,11 +48,13 @@ void LessorImpl::take_token(Bid& bid, Grant& grant) {
     order.ended.push_back(bid.lease.id);
   }
   book_.owed().add_to(order);
-  outbox_.post([this, number = bid.number, order = std::move(order)] {
-    parts_.store.grant(order, [this, number, order](const base::Result<base::Token>& token) {
-      on_token(number, order, token);
-    });
-  });
+  outbox_.post(
+      [this, number = bid.number, order = std::move(order), takeover = grant.takeover]() mutable {
+        order.above = takeover->highest();
+        parts_.store.grant(order, [this, number, order](const base::Result<base::Token>& token) {
+          on_token(number, order, token);
+        });
+      });
 }
 
 void LessorImpl::on_token(std::uint64_t number, const GrantOrder& order,

@@ -26,7 +26,7 @@ base::Result<base::Token> MemoryLeases::grant(GrantOrder order, Marks& marks) {
   if (conflicts(order)) {
     return tl::unexpected(granted_twice());
   }
-  auto token = take_token(order.lease.keys, order.lease.holder, marks);
+  auto token = take_token(order.lease.keys, order.lease.holder, order.above, marks);
   if (!token) {
     return token;
   }
@@ -42,7 +42,7 @@ base::Result<base::Token> MemoryLeases::grant(GrantOrder order, Marks& marks) {
 base::Result<base::Token> MemoryLeases::end(const EndOrder& order, Marks& marks) {
   base::Result<base::Token> token;
   if (!order.fenced.empty()) {
-    token = take_token(order.fenced, {}, marks);
+    token = take_token(order.fenced, {}, order.above, marks);
     if (!token) {
       return token;
     }
@@ -78,8 +78,9 @@ void MemoryLeases::drop(const std::vector<std::string>& ids,
 }
 
 base::Result<base::Token> MemoryLeases::take_token(const std::vector<base::FenceKey>& keys,
-                                                   const std::string& holder, Marks& marks) {
-  base::Token highest = sequence_;
+                                                   const std::string& holder, base::Token above,
+                                                   Marks& marks) {
+  base::Token highest = std::max(sequence_, above);
   for (const base::FenceKey& key : keys) {
     if (const auto found = marks.find(key.text()); found != marks.end()) {
       highest = std::max(highest, found->second.token);

@@ -28,9 +28,9 @@ class MemoryLeases {
   void change_ttl(const TtlOrder& order);
 
   void drop(const std::vector<std::string>& ids, const std::vector<base::FenceKey>& delays_over);
-  /// Takes the token after the sequence and the marks of `keys`, and raises them to it.
+  /// Takes the token after the sequence, the marks of `keys` and `above`, and raises them to it.
   base::Result<base::Token> take_token(const std::vector<base::FenceKey>& keys,
-                                       const std::string& holder, Marks& marks);
+                                       const std::string& holder, base::Token above, Marks& marks);
   [[nodiscard]] bool conflicts(const GrantOrder& order) const;
 
   base::Token sequence_;

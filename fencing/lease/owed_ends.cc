@@ -60,6 +60,7 @@ void OwedEnds::take_back(const EndOrder& order) {
   }
   for (const LockDelay& delay : order.delays) {
     changed_.insert(delay.key);
+    in_store_.insert(delay.key);
   }
   for (const base::FenceKey& key : order.delays_over) {
     changed_.insert(key);

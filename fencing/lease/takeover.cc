@@ -1,5 +1,6 @@
 #include "fencing/lease/takeover.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace fenceline::fencing {
@@ -39,6 +40,14 @@ void Takeover::hold(std::size_t index) {
                 self->held_.push_back(std::move(*ticket));
                 self->hold(index + 1);
               });
+}
+
+base::Token Takeover::highest() const {
+  base::Token highest;
+  for (const base::FenceKey& key : keys_) {
+    highest = std::max(highest, gate_.highest(key));
+  }
+  return highest;
 }
 
 void Takeover::run(base::Token token, std::string holder, Done done) {

@@ -28,6 +28,10 @@ class Takeover : public std::enable_shared_from_this<Takeover> {
   /// `kOverloaded`.
   void hold_keys(Done done);
 
+  /// The highest token that anybody has presented for any of the keys; all that counts while they
+  /// are held.
+  [[nodiscard]] base::Token highest() const;
+
   /// Announces `token`, which is durable in the ledger, and waits for the drain.
   /// Success: nobody older is inside, nor will be. Failure: `kStaleToken` (somebody has presented a
   /// token that is not below: take another and run again), `kDraining` (an older commit is in

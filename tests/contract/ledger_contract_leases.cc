@@ -22,10 +22,10 @@ using Delays = std::vector<LockDelay>;
 
 GrantOrder order_of(const Lease& lease, std::vector<std::string> ended = {},
                     std::vector<base::FenceKey> delays_over = {}) {
-  return {lease, std::move(ended), std::move(delays_over)};
+  return {lease, std::move(ended), std::move(delays_over), {}};
 }
 
-EndOrder end_of(std::vector<std::string> ids) { return {std::move(ids), {}, {}, {}}; }
+EndOrder end_of(std::vector<std::string> ids) { return {std::move(ids), {}, {}, {}, {}}; }
 
 LockDelay delay_of(const std::string& key, int of_seconds) {
   return {key_of(key), seconds(of_seconds)};
@@ -123,6 +123,17 @@ TEST_P(LedgerContract, ARevokeFencesTheKeysInTheSameCommit) {
   EXPECT_EQ(find_now(ledger(), "a").value(), mark_of(31)) << "nobody is bound to it";
   EXPECT_EQ(find_now(ledger(), "b").value(), mark_of(31));
   EXPECT_EQ(grant_now(ledger(), order_of(lease_of("2", {"c"}))).value(), Token::of(32));
+}
+
+TEST_P(LedgerContract, ATokenIsAboveWhatWasPresentedButIsNotStoredYet) {
+  GrantOrder grant = order_of(lease_of("1", {"a"}));
+  grant.above = Token::of(40);
+  EXPECT_EQ(grant_now(ledger(), grant).value(), Token::of(41));
+  EndOrder revoke = end_of({"1"});
+  revoke.fenced = {key_of("a")};
+  revoke.above = Token::of(50);
+  EXPECT_EQ(end_now(ledger(), revoke).value(), Token::of(51));
+  EXPECT_EQ(grant_now(ledger(), order_of(lease_of("2", {"b"}))).value(), Token::of(52));
 }
 
 TEST_P(LedgerContract, ATtlIsChangedWhereThereIsALease) {

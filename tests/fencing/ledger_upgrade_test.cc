@@ -11,6 +11,7 @@
 #include "fencing/ledger_format.h"
 #include "fencing/sqlite_ledger.h"
 #include "tests/fencing/ledger_format1.h"
+#include "tests/support/lease_calls.h"
 #include "tests/support/ledger_calls.h"
 #include "tests/support/power_loss_vfs.h"
 #include "tests/support/temp_folder.h"
@@ -19,11 +20,15 @@ namespace fenceline::fencing {
 namespace {
 
 using ::fenceline::testing::find_now;
+using ::fenceline::testing::grant_now;
 using ::fenceline::testing::intent_of;
 using ::fenceline::testing::intents_now;
 using ::fenceline::testing::kFormat1Identity;
+using ::fenceline::testing::lease_of;
+using ::fenceline::testing::leases_now;
 using ::fenceline::testing::make_format1_ledger;
 using ::fenceline::testing::make_format2_ledger;
+using ::fenceline::testing::make_format3_ledger;
 using ::fenceline::testing::mark_of;
 using ::fenceline::testing::order_to;
 using ::fenceline::testing::PowerLossVfs;
@@ -78,6 +83,7 @@ TEST(LedgerUpgradeTest, AFormat1LedgerIsUpgradedOnceAndKeepsEverything) {
     expect_marks_of_format1(**ledger);
     EXPECT_EQ(reset_now(**ledger, "a", order_to(3)).value().after, mark_of(3));
     EXPECT_TRUE(put_now(**ledger, intent_of("a", 3)));
+    EXPECT_EQ(grant_now(**ledger, {lease_of("1", {"b"}), {}, {}, {}}).value(), base::Token::of(10));
   }
   ASSERT_EQ(upgrades.size(), 1U);
   EXPECT_EQ(upgrades[0].from, 1);
@@ -103,6 +109,23 @@ TEST(LedgerUpgradeTest, AFormat2LedgerKeepsItsResets) {
   EXPECT_EQ(resets_now(**ledger, "a", 10).value().size(), 1U);
   EXPECT_TRUE(put_now(**ledger, intent_of("a", 7)));
   EXPECT_EQ(intents_now(**ledger).value(), std::vector{intent_of("a", 7)});
+}
+
+TEST(LedgerUpgradeTest, AFormat3LedgerKeepsItsIntentsAndTakesLeases) {
+  const TempFolder folder;
+  const std::string path = folder.at("ledger.db");
+  make_format3_ledger(path);
+  std::vector<Upgrade> upgrades;
+  const auto ledger = open_at(path, &upgrades);
+  ASSERT_TRUE(ledger.has_value()) << ledger.error().detail;
+  ASSERT_EQ(upgrades.size(), 1U);
+  EXPECT_EQ(upgrades[0].from, 3);
+  expect_marks_of_format1(**ledger);
+  EXPECT_EQ(intents_now(**ledger).value(), std::vector{intent_of("a", 7, "PUT /x")});
+  EXPECT_TRUE(leases_now(**ledger).value().leases.empty());
+  EXPECT_EQ(grant_now(**ledger, {lease_of("1", {"a", "b"}), {}, {}, {}}).value(),
+            base::Token::of(10))
+      << "above the marks it had";
 }
 
 TEST(LedgerUpgradeTest, ATableOfAFormatThatTheFileDoesNotHaveIsRefused) {
@@ -133,7 +156,9 @@ class FailingUpgradeTest : public ::testing::TestWithParam<std::tuple<PowerLossV
     const TempFolder folder;
     PowerLossVfs vfs;
     const auto [fault, from] = GetParam();
-    (from == 1 ? make_format1_ledger : make_format2_ledger)(folder.at("ledger.db"));
+    (from == 1   ? make_format1_ledger
+     : from == 2 ? make_format2_ledger
+                 : make_format3_ledger)(folder.at("ledger.db"));
     vfs.fail(fault, nth, 1'000'000);
     if (const auto ledger = open_at(folder.at("ledger.db")); !ledger) {
       EXPECT_EQ(ledger.error().kind, base::ErrorKind::kLedgerUnavailable);
@@ -165,7 +190,7 @@ INSTANTIATE_TEST_SUITE_P(Every, FailingUpgradeTest,
                          ::testing::Combine(::testing::Values(PowerLossVfs::Fault::kDiskFull,
                                                               PowerLossVfs::Fault::kIoError,
                                                               PowerLossVfs::Fault::kSyncFails),
-                                            ::testing::Values(1, 2)),
+                                            ::testing::Values(1, 2, 3)),
                          [](const auto& of) {
                            const std::string format =
                                "FromFormat" + std::to_string(std::get<1>(of.param));

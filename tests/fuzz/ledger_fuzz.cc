@@ -136,6 +136,11 @@ LedgerBytes make_ledger(const Folder& folder, int keys) {
   run("UPDATE marks SET token = token + 1 WHERE key < 'exports/0003'");
   run("INSERT INTO resets SELECT key, 1, 0, token + 9, holder, token, 'test', 'me', 'here' "
       "FROM marks WHERE key < 'exports/0002'");
+  run("INSERT INTO leases SELECT substr(holder, 8), token, holder, 'again', 30000, 0 FROM marks "
+      "WHERE key < 'exports/0002'");
+  run("INSERT INTO lease_keys SELECT substr(holder, 8), key FROM marks WHERE key < 'exports/0002'");
+  run("INSERT INTO lock_delays VALUES ('exports/0001', 15000)");
+  run("INSERT INTO lease_tokens VALUES (1, 90000)");
   LedgerBytes made{bytes_of(path), bytes_of(path + "-wal")};
   sqlite3_close(database);
   return made;
@@ -183,6 +188,21 @@ void check_marks(Ledger& ledger, const Marks& marks) {
       check(!records || records->size() <= kMost, "as many resets as asked for", key);
       break;
     }
+  }
+  // Leases are read, or refused; a grant is above the mark of its key, or refused.
+  auto leases = std::make_shared<std::promise<bool>>();
+  ledger.list_leases([leases](const auto& records) { leases->set_value(records.has_value()); });
+  leases->get_future().get();
+  if (!expected.empty()) {
+    fencing::GrantOrder order;
+    order.lease.id = "mine";
+    order.lease.keys.push_back(*base::FenceKey::parse(expected.front().first));
+    order.lease.ttl = base::Milliseconds(1);
+    auto granted = std::make_shared<std::promise<base::Result<base::Token>>>();
+    ledger.grant(order, [granted](auto token) { granted->set_value(std::move(token)); });
+    const auto token = granted->get_future().get();
+    check(!token || token->value() > expected.front().second, "a lease's token is above the mark",
+          expected.front().first);
   }
   const auto fresh = base::FenceKey::parse("fresh");
   if (raise(ledger, *fresh, Mark{base::Token::of(7), "new"}).get()) {
