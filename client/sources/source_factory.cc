@@ -27,7 +27,10 @@ using Maker = std::function<MadeSource(std::string_view text, const base::Clock&
 
 /// One line per scheme, such as `{"redis", parsed(6379, make_redis_source)},`.
 const std::vector<std::pair<std::string_view, Maker>>& schemes() {
-  static const std::vector<std::pair<std::string_view, Maker>> all = {};
+  static const std::vector<std::pair<std::string_view, Maker>> all = {
+      {"postgres", make_postgres_source},
+      {"postgresql", make_postgres_source},
+  };
   return all;
 }
 

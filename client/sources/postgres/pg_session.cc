@@ -77,6 +77,9 @@ class LibpqSession final : public PgSession {
 
   Result<PgAnswer> run(const std::string& sql, const std::vector<std::string>& values,
                        Milliseconds limit, const StopEvent& stop) override {
+    if (stop.requested()) {
+      return tl::unexpected(stopped_error(Applied::kNo));
+    }
     const Budget budget(limit);
     reused_ = connection_ != nullptr;
     if (!reused_) {
@@ -153,9 +156,6 @@ class LibpqSession final : public PgSession {
 
   Result<PgAnswer> ask(const std::string& sql, const std::vector<std::string>& values,
                        const Budget& budget, const StopEvent& stop) {
-    if (stop.requested()) {
-      return tl::unexpected(stopped_error(Applied::kNo));
-    }
     std::vector<const char*> texts;
     for (const std::string& value : values) {
       texts.push_back(value.c_str());
