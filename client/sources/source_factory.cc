@@ -14,8 +14,7 @@ using base::Result;
 using Maker = std::function<MadeSource(std::string_view text, const base::Clock&)>;
 
 /// Reads the URL first. `default_port`: 0 means that one is needed.
-[[maybe_unused]] Maker parsed(std::uint16_t default_port,
-                              MadeSource (*make)(SourceUrl, const base::Clock&)) {
+Maker parsed(std::uint16_t default_port, MadeSource (*make)(SourceUrl, const base::Clock&)) {
   return [=](std::string_view text, const base::Clock& clock) -> MadeSource {
     auto url = parse_source_url(text, default_port);
     if (!url) {
@@ -30,6 +29,8 @@ const std::vector<std::pair<std::string_view, Maker>>& schemes() {
   static const std::vector<std::pair<std::string_view, Maker>> all = {
       {"postgres", make_postgres_source},
       {"postgresql", make_postgres_source},
+      {"etcd", parsed(2379, make_etcd_source)},
+      {"etcds", parsed(2379, make_etcd_source)},
   };
   return all;
 }
