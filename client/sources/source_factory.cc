@@ -31,6 +31,7 @@ const std::vector<std::pair<std::string_view, Maker>>& schemes() {
       {"postgresql", make_postgres_source},
       {"etcd", parsed(2379, make_etcd_source)},
       {"etcds", parsed(2379, make_etcd_source)},
+      {"zookeeper", parsed(2181, make_zookeeper_source)},
   };
   return all;
 }
