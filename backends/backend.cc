@@ -1,5 +1,7 @@
 #include "backends/backend.h"
 
+#include <utility>
+
 namespace fenceline::backends {
 
 std::string_view to_string(Guarantee guarantee) {
@@ -14,6 +16,18 @@ std::string_view to_string(Guarantee guarantee) {
       break;
   }
   return "none";
+}
+
+base::Awaitable<base::Result<LastWrite>> Backend::last_write(ResourceRequest request) {
+  using Answer = base::Awaitable<base::Result<LastWrite>>;
+  auto stamp = find_stamp(request.name);
+  if (!stamp) {
+    return stamp.error().kind == base::ErrorKind::kNotFound
+               ? Answer::ready(LastWrite())
+               : Answer::ready(tl::unexpected<base::Error>(std::move(stamp.error())));
+  }
+  return Answer::ready(
+      LastWrite{.exists = true, .request_id = *stamp ? (*stamp)->request_id : std::string()});
 }
 
 }  // namespace fenceline::backends

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/http.h"
+#include "base/once.h"
 #include "base/stamp.h"
 #include "base/timer_wheel.h"
 #include "base/token.h"
@@ -107,6 +108,14 @@ enum class Bearing : std::uint8_t {
   kRevives,
 };
 
+/// Who wrote a resource last.
+struct LastWrite {
+  bool exists = false;
+  /// `Stamp::request_id`; empty if that is not known: somebody else wrote it, or the store keeps no
+  /// stamps.
+  std::string request_id = {};
+};
+
 /// A write that has no visible effect yet. Destroying it uncommitted leaves no trace.
 class StagedWrite {
  public:
@@ -129,6 +138,16 @@ class StagedWrite {
   /// core, but may work on another thread. The caller keeps this object alive until the outcome is
   /// there; there is no cancelling.
   virtual base::Awaitable<base::Result<base::Reply>> commit() = 0;
+
+  /// As `commit`, but once for all requests with the same key: the answer is kept in the same
+  /// transaction as the effect, and given again instead of a second effect. Only where
+  /// `Backend::commits_once`.
+  /// Failure, besides those of `commit`: `kIdempotencyReused`; `kOverloaded` where no more can be
+  /// kept; `kBodyTooLarge` if the answer is too large to be kept, then there is no effect.
+  virtual base::Awaitable<base::Result<base::Reply>> commit_once(base::Once /*once*/) {
+    return base::Awaitable<base::Result<base::Reply>>::ready(
+        base::fail(base::ErrorKind::kInternal, "this store keeps no answers"));
+  }
 
   /// What has to be on record before `commit` is called; nothing for a write that cannot outlive
   /// this process. Constant for one staged write.
@@ -206,11 +225,19 @@ class Backend {
                                                                             base::BodySource& body,
                                                                             base::Stamp stamp) = 0;
 
+  /// Whether its writes have `commit_once`. Constant.
+  [[nodiscard]] virtual bool commits_once() const { return false; }
+
   /// Looks up the stamp that the last write kept with the resource.
   /// Success: the stamp (without its key, which the caller knows); nothing if the content was not
   /// written through us. Failure: `kNotFound`, `kForbiddenName`, `kStorageFailed`. Thread-safe;
   /// may block for one metadata lookup.
   virtual base::Result<std::optional<base::Stamp>> find_stamp(std::string_view name) = 0;
+
+  /// Who wrote the resource of `request` last. By default what `find_stamp` says.
+  /// Failure: `kForbiddenName`, `kStorageFailed`, those of an upstream. `request` outlives the
+  /// call.
+  virtual base::Awaitable<base::Result<LastWrite>> last_write(ResourceRequest request);
 
   /// Nothing while writes are taken; otherwise why not, for `/readyz` and the admin API.
   [[nodiscard]] virtual std::optional<std::string> out_of_service() const = 0;

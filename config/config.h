@@ -15,6 +15,7 @@
 #include "config/backend_config.h"
 #include "config/endpoint.h"
 #include "config/fence_template.h"
+#include "config/lease_config.h"
 #include "config/pattern.h"
 #include "config/problem.h"
 
@@ -119,6 +120,16 @@ enum class Writes : std::uint8_t {
 /// How far the fence of a route holds (design, 4), weakest first.
 enum class Guarantee : std::uint8_t { kNone, kDetect, kBounded, kStrict };
 
+/// Writes of a route that carry an `Idempotency-Key` take effect once.
+struct Idempotency {
+  /// How long an answer is kept, at least.
+  base::Milliseconds ttl{24LL * 60 * 60 * 1000};
+  /// A write without a key is refused with 400.
+  bool required = false;
+
+  friend bool operator==(const Idempotency&, const Idempotency&) = default;
+};
+
 /// Where the parts of a route stand in the file, for problems that are found later.
 struct RoutePlaces {
   Place route;
@@ -128,6 +139,7 @@ struct RoutePlaces {
   Place backend;  ///< The files root, the database, the upstream or the endpoint.
   Place require;
   Place body_limit;
+  Place idempotency;
 };
 
 /// One route: a pattern of paths, the fence over them, and what stands behind.
@@ -156,6 +168,8 @@ struct Route {
   /// As in `Timeouts`, whose values are the defaults.
   base::Milliseconds body_timeout{0};
   base::Milliseconds drain_timeout{0};
+  /// Left out, `Idempotency-Key` is not looked at.
+  std::optional<Idempotency> idempotency = {};
   BackendConfig backend;
   RoutePlaces places;
 
@@ -173,6 +187,7 @@ struct Config {
   Timeouts timeouts;
   LogConfig log;
   Threads threads;
+  std::optional<Leases> leases;
   std::vector<Route> routes;  ///< At least one, in the order of the file.
 };
 

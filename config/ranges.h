@@ -53,6 +53,11 @@ inline auto timeout() {
   return duration_in(base::Milliseconds(1), base::Milliseconds(24LL * 60 * 60 * 1000));
 }
 
+/// The same, where 0 is "not at all".
+inline auto timeout_or_none() {
+  return duration_in(base::Milliseconds(0), base::Milliseconds(24LL * 60 * 60 * 1000));
+}
+
 /// How long a request may wait at ENTER: 0 is "not at all".
 inline auto drain_timeout() {
   return duration_in(base::Milliseconds(0), base::Milliseconds(10LL * 60 * 1000));

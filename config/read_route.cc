@@ -12,6 +12,8 @@ namespace {
 constexpr std::uint64_t kMaxBodyBytes = std::uint64_t{1} << 50U;
 /// SQLite's own limit for a row is 10^9 bytes, and each such body is in memory.
 constexpr std::uint64_t kMaxSqliteBodyBytes = 512 * kMiB;
+constexpr base::Milliseconds kMinKept{60 * 1000};
+constexpr base::Milliseconds kMaxKept{30LL * 24 * 60 * 60 * 1000};
 
 Parsed<Writes> parse_writes(std::string_view text) {
   return parse_choice<Writes>(
@@ -61,6 +63,11 @@ void read_options(Section& section, Route& route, const Timeouts& defaults) {
     timeouts->read_into("body", route.body_timeout, timeout());
     timeouts->read_into("drain", route.drain_timeout, drain_timeout());
   }
+  if (auto idempotency = section.map("idempotency", Need::kOptional)) {
+    route.idempotency.emplace();
+    idempotency->read_into("ttl", route.idempotency->ttl, duration_in(kMinKept, kMaxKept));
+    idempotency->read_into("required", route.idempotency->required, parse_boolean);
+  }
 }
 
 }  // namespace
@@ -88,6 +95,7 @@ std::optional<Route> read_route(const YamlNode& node, std::string path, const Ti
   places.hosts = section->place_of("hosts");
   places.require = section->place_of("require");
   places.body_limit = section->place();
+  places.idempotency = section->place_of("idempotency");
 
   // Read the rest even if the route is lost: all its problems count.
   Route route{.name = name.value_or(""),

@@ -151,6 +151,7 @@ void read_server(Section& top, Config& config) {
   read_timeouts(top, config.timeouts);
   read_log(top, config.log);
   read_threads(top, config.threads);
+  read_leases(top, config.leases);
 }
 
 }  // namespace fenceline::config

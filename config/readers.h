@@ -13,6 +13,9 @@ namespace fenceline::config {
 /// its default (an endpoint: address ""; the ledger: path "").
 void read_server(Section& top, Config& config);
 
+/// Reads `leases`; nothing if it is not there.
+void read_leases(Section& top, std::optional<Leases>& out);
+
 /// Reads one item of `routes`. Time-outs that it does not set come from `defaults`.
 /// `path` is `routes[N]`. Success: the route. Failure: nothing when the name, the match, the fence
 /// or the backend is not usable, as nothing can be compared with such a route then. Whatever is

@@ -152,6 +152,26 @@ Parsed<std::string> parse_path(std::string_view text) {
   return std::string(text);
 }
 
+Parsed<std::string> parse_service_path(std::string_view text) {
+  constexpr std::size_t kMaxBytes = 255;
+  constexpr std::string_view kOthers = "-._~";
+  bool good = text.starts_with('/') && text.size() >= 2 && text.size() <= kMaxBytes;
+  char before = 0;
+  for (const char c : text) {
+    const bool begins = before == '/' || before == 0;
+    const bool plain = is_letter(c) || is_digit(c) || kOthers.find(c) != std::string_view::npos;
+    good = good && (c == '/' ? before != '/' : plain && !(begins && c == '.'));
+    before = c;
+  }
+  if (!good || before == '/') {
+    return tl::unexpected(
+        fmt::format("\"{}\" is no path of a service; write segments of letters, digits and "
+                    "\"{}\", each after a slash, as in /leases",
+                    text, kOthers));
+  }
+  return std::string(text);
+}
+
 Parsed<std::string> parse_bearer_token(std::string_view text) {
   if (!is_bearer_token(text) || text.size() < kMinBearerBytes) {
     return tl::unexpected(fmt::format(

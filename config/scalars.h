@@ -48,6 +48,10 @@ Parsed<std::string> parse_database(std::string_view text);
 /// A path of the local file system: not empty.
 Parsed<std::string> parse_path(std::string_view text);
 
+/// The path of a service of ours: segments of letters, digits and `-._~`, none of which begins with
+/// a dot, each after a slash; 2 … 255 bytes.
+Parsed<std::string> parse_service_path(std::string_view text);
+
 /// A bearer token (RFC 6750, 2.1) of 16 … 4096 bytes. The sentence on failure never quotes it.
 Parsed<std::string> parse_bearer_token(std::string_view text);
 

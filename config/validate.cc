@@ -120,6 +120,34 @@ void check_admin(const Config& config, Report& report) {
   }
 }
 
+void check_lease_limits(const Leases& leases, Report& report) {
+  const auto check = [&leases, &report](std::string_view low, base::Milliseconds low_value,
+                                        std::string_view high, base::Milliseconds high_value) {
+    if (low_value > high_value) {
+      report.add(leases.place,
+                 fmt::format("`leases.{}` ({}) is above `leases.{}` ({}); lower the one or raise "
+                             "the other",
+                             low, format_duration(low_value), high, format_duration(high_value)));
+    }
+  };
+  check("min_ttl", leases.min_ttl, "max_ttl", leases.max_ttl);
+  check("lock_delay", leases.lock_delay, "max_lock_delay", leases.max_lock_delay);
+}
+
+/// Which of the two such a path is for must not depend on who is asked first.
+void check_leases(const Leases& leases, const Route& route, Report& report) {
+  for (const std::string_view below : {"", "/{key...}"}) {
+    const auto taken = Pattern::parse(leases.path + std::string(below));
+    if (taken && relation(route.match, *taken) != Relation::kDisjoint) {
+      report.add(leases.place,
+                 fmt::format("the paths of the lease service, \"{}\" and all below it, are also "
+                             "taken by \"{}\" of route `{}` (line {}); give one of them another",
+                             leases.path, route.match.text(), route.name, route.places.match.line));
+      return;
+    }
+  }
+}
+
 void check_route(const Config& config, const Route& route, const RouteGuarantee& guarantee,
                  Report& report) {
   if (route.takes_writes() && route.body_limit_bytes > config.limits.staged_bytes) {
@@ -152,9 +180,15 @@ void validate(const Config& config, const ResolvePath& resolve, Report& report) 
       }
     }
     check_route(config, routes[later], given[later], report);
+    if (config.leases) {
+      check_leases(*config.leases, routes[later], report);
+    }
   }
   check_stores(config, stores, resolve, report);
   check_admin(config, report);
+  if (config.leases) {
+    check_lease_limits(*config.leases, report);
+  }
 }
 
 }  // namespace fenceline::config

@@ -19,6 +19,7 @@ namespace fenceline::config {
 ///    it; the ledger as a database;
 ///  - an admin listener that other machines reach without a token, or on the endpoint of `listen`;
 ///  - a body limit above what may be staged at all;
+///  - a route that takes a path of the lease service; limits of leases that exclude each other;
 ///  - `require` above the guarantee that the route has.
 /// Parts that could not be read (empty paths, no endpoint) are passed over: they were reported.
 /// Concurrency: none of its own; `resolve` looks at the file system, and nothing else does.

@@ -11,6 +11,8 @@
 #include "base/async.h"
 #include "base/error.h"
 #include "base/fence_key.h"
+#include "fencing/answer_store.h"
+#include "fencing/lease/lease_store.h"
 #include "fencing/mark.h"
 #include "fencing/reset.h"
 
@@ -33,14 +35,12 @@ struct Intent {
 };
 
 /// The durable table of marks (design, 7). Marks are never deleted and never expire: a forgotten
-/// mark is an open gate. They go up, except by `reset`.
-class Ledger {
+/// mark is an open gate. They go up, except by `reset`. It stores leases too (`LeaseStore`): a
+/// grant and the marks it raises are one commit.
+class Ledger : public LeaseStore {
  public:
-  Ledger() = default;
-  Ledger(const Ledger&) = delete;
-  Ledger& operator=(const Ledger&) = delete;
   /// Answers everything that waits (`kShuttingDown` for what was not begun), then closes.
-  virtual ~Ledger() = default;
+  ~Ledger() override = default;
 
   /// Durable monotonic maximum.
   /// Does: stores `merged(stored, offered)`; offered without a token, it answers as `find`.
@@ -98,6 +98,10 @@ class Ledger {
   /// Success: every intent, in the order of key (byte by byte), token, route and data. Failure and
   /// concurrency: as `raise`.
   virtual void list_intents(base::Done<base::Result<std::vector<Intent>>> done) = 0;
+
+  /// The answers that are kept for idempotency keys; null for a ledger that is not durable. Lives
+  /// as long as the ledger.
+  virtual AnswerStore* answers() { return nullptr; }
 
   /// Names this set of marks, so that who relies on them notices another ledger in its place.
   /// Does: gives the text that was made at random when the ledger was created; a copy that is

@@ -54,11 +54,48 @@ constexpr std::string_view kIntentsTable =
     "  PRIMARY KEY (key, token, route, data)\n"
     ") STRICT, WITHOUT ROWID";
 
+// Since format 4. A key is of one lease at most, whatever the lessor does.
+constexpr std::string_view kFormat4Tables =
+    "CREATE TABLE leases (\n"
+    "  id TEXT NOT NULL PRIMARY KEY,\n"
+    "  token INTEGER NOT NULL CHECK (token > 0),\n"
+    "  holder TEXT NOT NULL,\n"
+    "  request_id TEXT NOT NULL,\n"
+    "  ttl_ms INTEGER NOT NULL CHECK (ttl_ms > 0),\n"
+    "  lock_delay_ms INTEGER NOT NULL CHECK (lock_delay_ms >= 0)\n"
+    ") STRICT, WITHOUT ROWID;"
+    "CREATE TABLE lease_keys (\n"
+    "  lease TEXT NOT NULL,\n"
+    "  key TEXT NOT NULL UNIQUE,\n"
+    "  PRIMARY KEY (lease, key)\n"
+    ") STRICT, WITHOUT ROWID;"
+    "CREATE TABLE lock_delays (\n"
+    "  key TEXT NOT NULL PRIMARY KEY,\n"
+    "  delay_ms INTEGER NOT NULL CHECK (delay_ms > 0)\n"
+    ") STRICT, WITHOUT ROWID;"
+    "CREATE TABLE lease_tokens (\n"  // one row, from the first grant on
+    "  only INTEGER NOT NULL PRIMARY KEY CHECK (only = 1),\n"
+    "  last INTEGER NOT NULL CHECK (last > 0)\n"
+    ") STRICT, WITHOUT ROWID;"
+    // The columns are those of `base::AnswerTable`.
+    "CREATE TABLE answers (\n"
+    "  key TEXT NOT NULL PRIMARY KEY,\n"
+    "  print TEXT NOT NULL,\n"
+    "  due INTEGER NOT NULL,\n"
+    "  claimed_by TEXT NOT NULL,\n"
+    "  before TEXT NOT NULL,\n"
+    "  status INTEGER NOT NULL,\n"
+    "  fields TEXT NOT NULL,\n"
+    "  body BLOB NOT NULL\n"
+    ") STRICT;"
+    "CREATE INDEX answers_due ON answers (due)";
+
 /// The tables that each format has added to the one before it; the first has number 1.
 constexpr std::array<std::string_view, kLedgerFormat> kAdded = {
     "",  // two tables, see `schema_of`
     kResetsTable,
     kIntentsTable,
+    kFormat4Tables,
 };
 
 constexpr std::string_view kReadIdentity = "SELECT group_concat(identity) FROM ledger";

@@ -12,8 +12,8 @@ namespace fenceline::fencing {
 inline constexpr std::int32_t kLedgerApplicationId = 0x46454E43;
 
 /// `user_version` of the format that this program writes. 1: marks and identity; 2: also the audit
-/// of resets; 3: also intents.
-inline constexpr std::int32_t kLedgerFormat = 3;
+/// of resets; 3: also intents; 4: also leases and kept answers.
+inline constexpr std::int32_t kLedgerFormat = 4;
 
 /// Page size of a ledger, and so the size of the smallest one.
 inline constexpr std::int32_t kLedgerPageBytes = 4096;

@@ -25,7 +25,10 @@ void LedgerBatch::clear() {
   intents.clear();
   reset_lists.clear();
   intent_lists.clear();
+  answers.clear();
   resets.clear();
+  leases.clear();
+  lease_lists.clear();
 }
 
 template <typename Request>
@@ -48,6 +51,9 @@ template bool LedgerQueue::append(std::deque<ResetRequest>&, ResetRequest&);
 template bool LedgerQueue::append(std::deque<ResetsRequest>&, ResetsRequest&);
 template bool LedgerQueue::append(std::deque<IntentRequest>&, IntentRequest&);
 template bool LedgerQueue::append(std::deque<IntentsRequest>&, IntentsRequest&);
+template bool LedgerQueue::append(std::deque<LeaseRequest>&, LeaseRequest&);
+template bool LedgerQueue::append(std::deque<LeasesRequest>&, LeasesRequest&);
+template bool LedgerQueue::append(std::deque<AnswerRequest>&, AnswerRequest&);
 
 LedgerQueue::Wake LedgerQueue::take(LedgerBatch& batch, std::size_t max_each,
                                     std::optional<std::chrono::milliseconds> idle_after) {
@@ -66,6 +72,9 @@ LedgerQueue::Wake LedgerQueue::take(LedgerBatch& batch, std::size_t max_each,
   move_oldest(resets_, batch.resets, at_most);
   move_oldest(intents_, batch.intents, at_most);
   move_oldest(intent_lists_, batch.intent_lists, at_most);
+  move_oldest(leases_, batch.leases, at_most);
+  move_oldest(lease_lists_, batch.lease_lists, at_most);
+  move_oldest(answers_, batch.answers, at_most);
   return closed_ ? Wake::kClosed : Wake::kWork;
 }
 

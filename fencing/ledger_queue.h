@@ -13,6 +13,7 @@
 #include "base/async.h"
 #include "base/error.h"
 #include "fencing/key_range.h"
+#include "fencing/lease/lease_change.h"
 #include "fencing/ledger.h"
 #include "fencing/mark.h"
 #include "fencing/reset.h"
@@ -59,14 +60,40 @@ struct IntentsRequest {
   base::Done<base::Result<std::vector<Intent>>> done;
 };
 
+/// One kind, so that grants, ends and changes keep their order.
+struct LeaseRequest {
+  LeaseChange change;
+  base::Done<base::Result<base::Token>> done;
+};
+
+struct LeasesRequest {
+  base::Done<base::Result<LeaseRecords>> done;
+};
+
+/// Of `AnswerStore`: one kind, so that they keep their order.
+struct AnswerRequest {
+  enum class Kind : std::uint8_t { kRecall, kKeep, kForget };
+  using Answer = base::Result<std::optional<base::KeptRow>>;
+
+  Kind kind = Kind::kRecall;
+  base::Once once;  ///< Of `kForget` only the key.
+  std::string request_id;
+  std::string before;
+  base::KeptAnswer answer;
+  base::Done<Answer> done;
+};
+
 /// Requests that are served together. Reused from round to round, so that it stops allocating.
 struct LedgerBatch {
   std::vector<FindRequest> finds;
   std::vector<ScanRequest> scans;
   std::vector<ResetsRequest> reset_lists;
   std::vector<IntentsRequest> intent_lists;
+  std::vector<LeasesRequest> lease_lists;
   std::vector<RaiseRequest> raises;
   std::vector<IntentRequest> intents;
+  std::vector<LeaseRequest> leases;
+  std::vector<AnswerRequest> answers;
   std::vector<ResetRequest> resets;
 
   void clear();
@@ -94,6 +121,9 @@ class LedgerQueue {
   bool push(ResetsRequest& request) { return append(reset_lists_, request); }
   bool push(IntentRequest& request) { return append(intents_, request); }
   bool push(IntentsRequest& request) { return append(intent_lists_, request); }
+  bool push(LeaseRequest& request) { return append(leases_, request); }
+  bool push(LeasesRequest& request) { return append(lease_lists_, request); }
+  bool push(AnswerRequest& request) { return append(answers_, request); }
 
   /// Waits for requests and moves up to `max_each` of each kind into `batch`, oldest first.
   /// `batch` must be empty. Without `idle_after` it waits for ever. One thread only.
@@ -109,7 +139,8 @@ class LedgerQueue {
 
   [[nodiscard]] std::size_t waiting() const {
     return raises_.size() + finds_.size() + scans_.size() + resets_.size() + reset_lists_.size() +
-           intents_.size() + intent_lists_.size();
+           intents_.size() + intent_lists_.size() + leases_.size() + lease_lists_.size() +
+           answers_.size();
   }
 
   const std::size_t max_waiting_;
@@ -123,6 +154,9 @@ class LedgerQueue {
   std::deque<ResetsRequest> reset_lists_;
   std::deque<IntentRequest> intents_;
   std::deque<IntentsRequest> intent_lists_;
+  std::deque<LeaseRequest> leases_;
+  std::deque<LeasesRequest> lease_lists_;
+  std::deque<AnswerRequest> answers_;
 };
 
 }  // namespace fenceline::fencing

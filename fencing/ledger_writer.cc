@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "fencing/answer_requests.h"
 #include "fencing/ledger_format.h"
 
 namespace fenceline::fencing {
@@ -14,6 +15,9 @@ namespace {
 
 // 16 MiB of log between checkpoints: about 4,000 small commits share the two fsyncs of one.
 constexpr int kCheckpointPages = 4096;
+
+// For how long answers are kept; that is no decision that a test of the ledger has to see.
+const base::SteadyClock kClock;
 
 // A quiet ledger is copied together, so that a restart has little to read.
 constexpr std::chrono::milliseconds kIdleBeforeCheckpoint{1000};
@@ -39,9 +43,9 @@ std::string_view advice(const SqliteFailure& failure) {
 
 base::Result<std::unique_ptr<LedgerWriter>> LedgerWriter::make(LedgerFile file,
                                                                SqliteLedgerOptions options) {
-  auto table = MarkTable::prepare(file.connection);
-  if (!table) {
-    return tl::unexpected(cannot_open(file.path, table.error()));
+  auto marks = MarkTable::prepare(file.connection);
+  if (!marks) {
+    return tl::unexpected(cannot_open(file.path, marks.error()));
   }
   auto resets = ResetTable::prepare(file.connection);
   if (!resets) {
@@ -51,17 +55,23 @@ base::Result<std::unique_ptr<LedgerWriter>> LedgerWriter::make(LedgerFile file,
   if (!intents) {
     return tl::unexpected(cannot_open(file.path, intents.error()));
   }
-  return std::unique_ptr<LedgerWriter>(new LedgerWriter(std::move(file), std::move(*table),
-                                                        std::move(*resets), std::move(*intents),
-                                                        std::move(options)));
+  auto answers = base::AnswerTable::prepare(file.connection, "answers", kMaxKeptAnswers, kClock);
+  if (!answers) {
+    return tl::unexpected(cannot_open(file.path, answers.error()));
+  }
+  auto leases = LeaseTable::prepare(file.connection);
+  if (!leases) {
+    return tl::unexpected(cannot_open(file.path, leases.error()));
+  }
+  Tables tables{std::move(*marks), std::move(*resets), std::move(*intents), std::move(*leases),
+                std::move(*answers)};
+  return std::unique_ptr<LedgerWriter>(
+      new LedgerWriter(std::move(file), std::move(tables), std::move(options)));
 }
 
-LedgerWriter::LedgerWriter(LedgerFile file, MarkTable table, ResetTable resets, IntentTable intents,
-                           SqliteLedgerOptions options)
+LedgerWriter::LedgerWriter(LedgerFile file, Tables tables, SqliteLedgerOptions options)
     : file_(std::move(file)),
-      table_(std::move(table)),
-      reset_table_(std::move(resets)),
-      intent_table_(std::move(intents)),
+      tables_(std::move(tables)),
       options_(std::move(options)),
       checkpoint_at_pages_(kCheckpointPages) {
   sqlite3_wal_hook(file_.connection.get(), &LedgerWriter::on_wal_commit, this);
@@ -111,6 +121,9 @@ void LedgerWriter::serve(LedgerQueue& queue) {
         refuse(batch.resets, closing);
         refuse(batch.intent_lists, closing);
         refuse(batch.intents, closing);
+        refuse(batch.lease_lists, closing);
+        refuse(batch.leases, closing);
+        refuse(batch.answers, closing);
         return;
       }
     }
@@ -131,48 +144,62 @@ void LedgerWriter::serve_reads(LedgerBatch& batch) {
     request.done(std::move(*result));
   };
   for (FindRequest& request : batch.finds) {
-    answer(request, [&] { return table_.find(request.key); });
+    answer(request, [&] { return tables_.marks.find(request.key); });
   }
   for (ScanRequest& request : batch.scans) {
-    answer(request, [&] { return table_.scan(request.range, request.limit); });
+    answer(request, [&] { return tables_.marks.scan(request.range, request.limit); });
   }
   for (ResetsRequest& request : batch.reset_lists) {
-    answer(request, [&] { return reset_table_.latest(request.key, request.limit); });
+    answer(request, [&] { return tables_.resets.latest(request.key, request.limit); });
   }
   for (IntentsRequest& request : batch.intent_lists) {
-    answer(request, [&] { return intent_table_.all(); });
+    answer(request, [&] { return tables_.intents.all(); });
+  }
+  for (LeasesRequest& request : batch.lease_lists) {
+    answer(request, [&] { return tables_.leases.all(); });
   }
 }
 
 void LedgerWriter::serve_group(LedgerBatch& batch) {
   std::vector<RaiseRequest>& raises = batch.raises;
   std::vector<IntentRequest>& intents = batch.intents;
-  if (raises.empty() && intents.empty()) {
+  std::vector<LeaseRequest>& leases = batch.leases;
+  std::vector<AnswerRequest>& answers = batch.answers;
+  if (raises.empty() && intents.empty() && leases.empty() && answers.empty()) {
     return;
   }
+  const auto refuse_all = [&](const base::Error& error) {
+    refuse(raises, error);
+    refuse(intents, error);
+    refuse(leases, error);
+    refuse(answers, error);
+  };
   if (failed_) {
-    refuse(raises, *failed_);
-    refuse(intents, *failed_);
+    refuse_all(*failed_);
     return;
   }
   const auto start = std::chrono::steady_clock::now();
   const auto changed = store_group(batch);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   if (!changed) {
-    const base::Error error = note(changed.error(), "write");
-    refuse(raises, error);
-    refuse(intents, error);
+    refuse_all(note(changed.error(), "write"));
     return;
   }
   note_success();
   if (*changed && options_.on_commit) {
-    options_.on_commit(LedgerCommit{raises.size(), intents.size(), took.count()});
+    options_.on_commit(LedgerCommit{raises.size(), intents.size(), leases.size(), took.count()});
   }
   for (std::size_t i = 0; i < raises.size(); ++i) {
     raises[i].done(std::move(answers_[i]));
   }
   for (IntentRequest& request : intents) {
     request.done({});
+  }
+  for (std::size_t i = 0; i < leases.size(); ++i) {
+    leases[i].done(std::move(lease_answers_[i]));
+  }
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    answers[i].done(std::move(kept_answers_[i]));
   }
 }
 
@@ -188,7 +215,7 @@ SqliteResult<bool> LedgerWriter::store_group(const LedgerBatch& batch) {
 }
 
 SqliteFailure LedgerWriter::roll_back_after(SqliteFailure failure) {
-  if (const auto undone = table_.roll_back(); !undone) {
+  if (const auto undone = tables_.marks.roll_back(); !undone) {
     // With the transaction still open nothing is known: the worse failure is the one that counts.
     return SqliteFailure{SQLITE_ABORT_ROLLBACK, 0, undone.error().text};
   }
@@ -196,25 +223,30 @@ SqliteFailure LedgerWriter::roll_back_after(SqliteFailure failure) {
 }
 
 SqliteResult<bool> LedgerWriter::store_in_transaction(const LedgerBatch& batch) {
-  if (const auto begun = table_.begin(); !begun) {
+  if (const auto begun = tables_.marks.begin(); !begun) {
     return tl::unexpected(begun.error());
   }
-  auto changed = store_raises(batch.raises);
-  if (!changed) {
-    return changed;
+  const auto raised = store_raises(batch.raises);
+  if (!raised) {
+    return raised;
   }
-  for (const IntentRequest& request : batch.intents) {
-    const auto applied = intent_table_.apply(request.put, request.drop);
-    if (!applied) {
-      return applied;
-    }
-    *changed = *changed || *applied;
+  const auto recorded = store_intents(batch.intents);
+  if (!recorded) {
+    return recorded;
+  }
+  const auto leased = store_leases(batch.leases);
+  if (!leased) {
+    return leased;
+  }
+  const auto kept = store_answers(batch.answers);
+  if (!kept) {
+    return kept;
   }
   // Without a change this writes nothing; every answer is a mark of an earlier commit.
-  if (const auto committed = table_.commit(); !committed) {
+  if (const auto committed = tables_.marks.commit(); !committed) {
     return tl::unexpected(committed.error());
   }
-  return changed;
+  return *raised || *recorded || *leased || *kept;
 }
 
 SqliteResult<bool> LedgerWriter::store_raises(const std::vector<RaiseRequest>& raises) {
@@ -222,18 +254,56 @@ SqliteResult<bool> LedgerWriter::store_raises(const std::vector<RaiseRequest>& r
   answers_.clear();
   for (const RaiseRequest& raise : raises) {
     // Sees what earlier raises of this group stored, so raises of one key are merged here.
-    const auto stored = table_.find(raise.key);
+    const auto stored = tables_.marks.find(raise.key);
     if (!stored) {
       return tl::unexpected(stored.error());
     }
     Mark after = merged(*stored, raise.offered);
     if (after != *stored) {
       changed = true;
-      if (const auto written = table_.store(raise.key, after); !written) {
+      if (const auto written = tables_.marks.store(raise.key, after); !written) {
         return tl::unexpected(written.error());
       }
     }
     answers_.push_back(std::move(after));
+  }
+  return changed;
+}
+
+SqliteResult<bool> LedgerWriter::store_answers(const std::vector<AnswerRequest>& requests) {
+  kept_answers_.clear();
+  for (const AnswerRequest& request : requests) {
+    auto stored = apply(tables_.answers, request);
+    if (!stored) {
+      return tl::unexpected(std::move(stored.error()));
+    }
+    kept_answers_.push_back(std::move(*stored));
+  }
+  return !requests.empty();
+}
+
+SqliteResult<bool> LedgerWriter::store_intents(const std::vector<IntentRequest>& intents) {
+  bool changed = false;
+  for (const IntentRequest& request : intents) {
+    const auto applied = tables_.intents.apply(request.put, request.drop);
+    if (!applied) {
+      return applied;
+    }
+    changed = changed || *applied;
+  }
+  return changed;
+}
+
+SqliteResult<bool> LedgerWriter::store_leases(const std::vector<LeaseRequest>& leases) {
+  bool changed = false;
+  lease_answers_.clear();
+  for (const LeaseRequest& request : leases) {
+    auto applied = tables_.leases.apply(request.change, tables_.marks);
+    if (!applied) {
+      return tl::unexpected(std::move(applied.error()));
+    }
+    changed = changed || applied->changed;
+    lease_answers_.push_back(std::move(applied->answer));
   }
   return changed;
 }
@@ -269,24 +339,24 @@ SqliteResult<ResetOutcome> LedgerWriter::store_reset(const ResetRequest& request
 }
 
 SqliteResult<ResetOutcome> LedgerWriter::reset_in_transaction(const ResetRequest& request) {
-  if (const auto begun = table_.begin(); !begun) {
+  if (const auto begun = tables_.marks.begin(); !begun) {
     return tl::unexpected(begun.error());
   }
-  const auto stored = table_.find(request.key);
+  const auto stored = tables_.marks.find(request.key);
   if (!stored) {
     return tl::unexpected(stored.error());
   }
   ResetOutcome outcome = reset_mark(*stored, request.order);
   if (outcome.verdict == ResetVerdict::kApplies) {
-    if (const auto written = table_.store(request.key, outcome.after); !written) {
+    if (const auto written = tables_.marks.store(request.key, outcome.after); !written) {
       return tl::unexpected(written.error());
     }
     const ResetRecord record = record_of(outcome, request.order);
-    if (const auto added = reset_table_.add(request.key, record); !added) {
+    if (const auto added = tables_.resets.add(request.key, record); !added) {
       return tl::unexpected(added.error());
     }
   }
-  if (const auto committed = table_.commit(); !committed) {
+  if (const auto committed = tables_.marks.commit(); !committed) {
     return tl::unexpected(committed.error());
   }
   return outcome;

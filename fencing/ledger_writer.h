@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "base/answer_table.h"
 #include "base/error.h"
 #include "fencing/intent_table.h"
+#include "fencing/lease_table.h"
 #include "fencing/ledger_file.h"
 #include "fencing/ledger_queue.h"
 #include "fencing/mark_table.h"
@@ -16,8 +18,8 @@
 
 namespace fenceline::fencing {
 
-/// Serves the queue of a ledger on the ledger's thread: reads at once, raises and intents in groups
-/// of one commit each, checkpoints between groups. It decides what a failure means.
+/// Serves the queue of a ledger on the ledger's thread: reads at once, raises, intents and leases
+/// in groups of one commit each, checkpoints between groups. It decides what a failure means.
 class LedgerWriter {
  public:
   /// Prepares the statements on `file`. `options` without the path are used.
@@ -32,15 +34,27 @@ class LedgerWriter {
   void serve(LedgerQueue& queue);
 
  private:
-  LedgerWriter(LedgerFile file, MarkTable table, ResetTable resets, IntentTable intents,
-               SqliteLedgerOptions options);
+  /// The statements of everything that the file holds.
+  struct Tables {
+    MarkTable marks;
+    ResetTable resets;
+    IntentTable intents;
+    LeaseTable leases;
+    base::AnswerTable answers;
+  };
+
+  LedgerWriter(LedgerFile file, Tables tables, SqliteLedgerOptions options);
 
   void serve_reads(LedgerBatch& batch);
-  /// Raises and changes of intents, in one transaction.
+  /// Raises, and changes of intents and leases, in one transaction.
   void serve_group(LedgerBatch& batch);
   SqliteResult<bool> store_group(const LedgerBatch& batch);
   SqliteResult<bool> store_in_transaction(const LedgerBatch& batch);
+  // Whether it changed anything; the answers are kept.
   SqliteResult<bool> store_raises(const std::vector<RaiseRequest>& raises);
+  SqliteResult<bool> store_intents(const std::vector<IntentRequest>& intents);
+  SqliteResult<bool> store_leases(const std::vector<LeaseRequest>& leases);
+  SqliteResult<bool> store_answers(const std::vector<AnswerRequest>& requests);
 
   /// Each in a transaction of its own: they are rare, and one that fails fails alone.
   void serve_resets(std::vector<ResetRequest>& resets);
@@ -63,11 +77,11 @@ class LedgerWriter {
   static int on_wal_commit(void* self, sqlite3*, const char*, int pages);
 
   LedgerFile file_;
-  MarkTable table_;
-  ResetTable reset_table_;
-  IntentTable intent_table_;
+  Tables tables_;
   SqliteLedgerOptions options_;
   std::vector<Mark> answers_;
+  std::vector<base::Result<base::Token>> lease_answers_;
+  std::vector<AnswerRequest::Answer> kept_answers_;
   std::optional<base::Error> failed_;  ///< Set: everything is refused with it.
   bool reported_ = false;              ///< The failure that goes on has been reported.
   int wal_pages_ = 0;                  ///< Length of the log after the last commit.

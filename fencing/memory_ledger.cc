@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fencing/key_range.h"
+#include "fencing/lease/memory_leases.h"
 #include "fencing/ledger.h"
 #include "fencing/ledger_identity.h"
 
@@ -108,9 +109,37 @@ class MemoryLedger final : public Ledger {
     done(std::move(rows));
   }
 
+  void grant(GrantOrder order, base::Done<base::Result<base::Token>> done) override {
+    done(change(std::move(order)));
+  }
+
+  void end_leases(EndOrder order, base::Done<base::Result<base::Token>> done) override {
+    done(change(std::move(order)));
+  }
+
+  void change_ttl(std::string id, base::Milliseconds ttl,
+                  base::Done<base::Result<void>> done) override {
+    change(TtlOrder{std::move(id), ttl});
+    done({});
+  }
+
+  void list_leases(base::Done<base::Result<LeaseRecords>> done) override {
+    LeaseRecords records;
+    {
+      const std::scoped_lock lock(mutex_);
+      records = leases_.all();
+    }
+    done(std::move(records));
+  }
+
   [[nodiscard]] std::string identity() const override { return identity_; }
 
  private:
+  base::Result<base::Token> change(LeaseChange order) {
+    const std::scoped_lock lock(mutex_);
+    return leases_.apply(std::move(order), marks_);
+  }
+
   [[nodiscard]] Mark stored_mark(const std::string& key) const {
     const auto found = marks_.find(key);
     return found == marks_.end() ? Mark{} : found->second;
@@ -127,6 +156,7 @@ class MemoryLedger final : public Ledger {
   std::map<std::string, Mark> marks_;
   std::map<std::string, std::vector<ResetRecord>> resets_;
   std::set<Intent> intents_;
+  MemoryLeases leases_;
 };
 
 }  // namespace

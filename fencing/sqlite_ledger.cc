@@ -12,7 +12,7 @@
 namespace fenceline::fencing {
 namespace {
 
-class SqliteLedger final : public Ledger {
+class SqliteLedger final : public Ledger, public AnswerStore {
  public:
   SqliteLedger(std::unique_ptr<LedgerWriter> writer, std::string identity, std::size_t max_waiting)
       : identity_(std::move(identity)),
@@ -65,9 +65,66 @@ class SqliteLedger final : public Ledger {
     enqueue(IntentsRequest{std::move(done)});
   }
 
+  void grant(GrantOrder order, base::Done<base::Result<base::Token>> done) override {
+    enqueue(LeaseRequest{std::move(order), std::move(done)});
+  }
+
+  void end_leases(EndOrder order, base::Done<base::Result<base::Token>> done) override {
+    enqueue(LeaseRequest{std::move(order), std::move(done)});
+  }
+
+  void change_ttl(std::string id, base::Milliseconds ttl,
+                  base::Done<base::Result<void>> done) override {
+    enqueue(LeaseRequest{TtlOrder{std::move(id), ttl},
+                         [done = std::move(done)](const base::Result<base::Token>& stored) {
+                           done(stored.map([](base::Token) {}));
+                         }});
+  }
+
+  void list_leases(base::Done<base::Result<LeaseRecords>> done) override {
+    enqueue(LeasesRequest{std::move(done)});
+  }
+
+  AnswerStore* answers() override { return this; }
+
+  void recall(base::Once once, std::string request_id, std::string before,
+              base::Done<base::Result<std::optional<base::KeptRow>>> done) override {
+    enqueue(AnswerRequest{.kind = AnswerRequest::Kind::kRecall,
+                          .once = std::move(once),
+                          .request_id = std::move(request_id),
+                          .before = std::move(before),
+                          .answer = {},
+                          .done = std::move(done)});
+  }
+
+  void keep(base::Once once, base::KeptAnswer answer,
+            base::Done<base::Result<void>> done) override {
+    enqueue(AnswerRequest{.kind = AnswerRequest::Kind::kKeep,
+                          .once = std::move(once),
+                          .request_id = {},
+                          .before = {},
+                          .answer = std::move(answer),
+                          .done = without_row(std::move(done))});
+  }
+
+  void forget(std::string key, base::Done<base::Result<void>> done) override {
+    enqueue(AnswerRequest{.kind = AnswerRequest::Kind::kForget,
+                          .once = {.key = std::move(key), .print = {}},
+                          .request_id = {},
+                          .before = {},
+                          .answer = {},
+                          .done = without_row(std::move(done))});
+  }
+
   [[nodiscard]] std::string identity() const override { return identity_; }
 
  private:
+  static base::Done<AnswerRequest::Answer> without_row(base::Done<base::Result<void>> done) {
+    return [done = std::move(done)](AnswerRequest::Answer answer) {
+      done(answer ? base::Result<void>() : tl::unexpected(std::move(answer.error())));
+    };
+  }
+
   template <typename Request>
   void enqueue(Request request) {
     if (!queue_.push(request)) {

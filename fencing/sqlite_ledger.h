@@ -14,6 +14,7 @@ namespace fenceline::fencing {
 struct LedgerCommit {
   std::size_t raises = 0;   ///< Raises in the transaction.
   std::size_t intents = 0;  ///< Changes of the intents on record in it.
+  std::size_t leases = 0;   ///< Grants, ends and changes of leases in it.
   double seconds = 0;       ///< From BEGIN until the commit was durable.
 };
 
@@ -25,7 +26,7 @@ struct LedgerFailure {
 
 struct SqliteLedgerOptions {
   std::string path;
-  /// Raises, and changes of intents, taken into one transaction at most.
+  /// Raises, changes of intents, and changes of leases, each taken into one transaction at most.
   std::size_t max_group = 1024;
   /// Requests that may wait; beyond it `raise` and `find` fail with `kOverloaded`.
   std::size_t max_waiting = 65536;

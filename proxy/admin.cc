@@ -1,14 +1,15 @@
 #include "proxy/admin.h"
 
 #include <fmt/format.h>
-#include <openssl/crypto.h>
 
 #include <utility>
 
 #include "proxy/admin_fences.h"
 #include "proxy/admin_json.h"
+#include "proxy/admin_leases.h"
 #include "proxy/admin_query.h"
 #include "proxy/admin_unsettled.h"
+#include "proxy/bearer.h"
 #include "proxy/problem.h"
 
 namespace fenceline::proxy {
@@ -41,7 +42,8 @@ class Admin final : public Handler {
       : parts_(std::move(parts)),
         fences_(parts_.routes, parts_.gate, parts_.ledger, parts_.intents, parts_.source_watch,
                 parts_.clock),
-        unsettled_(parts_.intents, parts_.ledger, parts_.clock) {}
+        unsettled_(parts_.intents, parts_.ledger, parts_.clock),
+        leases_(parts_.lessor) {}
 
   Awaitable<Reply> handle(Request request) override {
     auto outcome = co_await route(request);
@@ -52,31 +54,56 @@ class Admin final : public Handler {
   }
 
  private:
+  /// Paths that name a key in their rest.
+  struct Keyed {
+    std::string_view raw_key;
+    bool fence = false;
+    bool lease = false;
+    bool unsettled = false;
+
+    explicit Keyed(std::string_view path) {
+      fence = cut(path, "/v1/fences/");
+      lease = cut(path, "/v1/leases/");
+      unsettled = cut(path, "/v1/unsettled/");
+    }
+
+   private:
+    bool cut(std::string_view path, std::string_view before) {
+      if (!path.starts_with(before)) {
+        return false;
+      }
+      raw_key = path.substr(before.size());
+      return true;
+    }
+  };
+
   Awaitable<Result<Reply>> route(Request request) {
     const base::RequestHead& head = request.head;
-    constexpr std::string_view kFence = "/v1/fences/";
-    constexpr std::string_view kUnsettled = "/v1/unsettled/";
-    const bool one_fence = head.path.substr(0, kFence.size()) == kFence;
-    const bool unsettled_key = head.path.substr(0, kUnsettled.size()) == kUnsettled;
-    if (auto allowed = check_method(head, one_fence, unsettled_key); !allowed) {
+    const Keyed keyed(head.path);
+    if (auto allowed = check_method(head, keyed); !allowed) {
       co_return pass_on(allowed.error());
     }
     if (auto allowed = check_access(head); !allowed) {
       co_return pass_on(allowed.error());
     }
+    const bool orders = head.method == base::Method::kPost;
     if (head.path == "/v1/fences") {
       co_return co_await fences_.list(request);
     }
-    if (one_fence) {
-      const std::string_view key = head.path.substr(kFence.size());
-      if (head.method == base::Method::kPost) {
-        co_return co_await fences_.change(request, key);
-      }
-      co_return co_await fences_.show(request, key);
+    if (keyed.fence && orders) {
+      co_return co_await fences_.change(request, keyed.raw_key);
     }
-    if (unsettled_key) {
-      const std::string_view key = head.path.substr(kUnsettled.size());
-      co_return co_await unsettled_.settle(request, key);
+    if (keyed.fence) {
+      co_return co_await fences_.show(request, keyed.raw_key);
+    }
+    if (keyed.lease && orders) {
+      co_return co_await leases_.change(request, keyed.raw_key);
+    }
+    if (keyed.lease) {
+      co_return leases_.show(keyed.raw_key);
+    }
+    if (keyed.unsettled) {
+      co_return co_await unsettled_.settle(request, keyed.raw_key);
     }
     co_return plain_view(head);
   }
@@ -94,6 +121,9 @@ class Admin final : public Handler {
       parts_.ready.set(parts_.not_ready().empty() ? 1 : 0);
       parts_.unsettled.set(static_cast<double>(parts_.intents.unsettled_count()));
       return text_reply(parts_.metrics.text(), "text/plain; version=0.0.4; charset=utf-8");
+    }
+    if (head.path == "/v1/leases") {
+      return leases_.list(head);
     }
     if (head.path == "/v1/unsettled") {
       return unsettled_.list(head);
@@ -114,42 +144,30 @@ class Admin final : public Handler {
     return base::fail(
         ErrorKind::kNotFound,
         "The admin API has /healthz, /readyz, /metrics, /v1/fences, /v1/fences/{key}, "
-        "/v1/unsettled, /v1/unsettled/{key}, /v1/routes, /v1/rejections and /v1/stamp.");
+        "/v1/leases, /v1/leases/{key}, /v1/unsettled, /v1/unsettled/{key}, /v1/routes, "
+        "/v1/rejections and /v1/stamp.");
   }
 
-  static Result<void> check_method(const base::RequestHead& head, bool one_fence,
-                                   bool unsettled_key) {
+  static Result<void> check_method(const base::RequestHead& head, const Keyed& keyed) {
     const bool reads = head.method == base::Method::kGet || head.method == base::Method::kHead;
     const bool orders = head.method == base::Method::kPost;
-    if ((reads && !unsettled_key) || (orders && (one_fence || unsettled_key))) {
+    const bool takes_orders = keyed.fence || keyed.lease || keyed.unsettled;
+    if ((reads && !keyed.unsettled) || (orders && takes_orders)) {
       return {};
     }
-    auto refusal =
-        base::fail(ErrorKind::kMethodNotAllowed,
-                   "The admin API takes GET and HEAD, POST on /v1/fences/{key}, and only "
-                   "POST on /v1/unsettled/{key}.");
-    const char* const otherwise = one_fence ? "GET, HEAD, POST" : "GET, HEAD";
-    refusal.value().fields.emplace_back("Allow", unsettled_key ? "POST" : otherwise);
+    auto refusal = base::fail(ErrorKind::kMethodNotAllowed,
+                              "The admin API takes GET and HEAD, POST on /v1/fences/{key} and "
+                              "/v1/leases/{key}, and only POST on /v1/unsettled/{key}.");
+    const char* const otherwise = takes_orders ? "GET, HEAD, POST" : "GET, HEAD";
+    refusal.value().fields.emplace_back("Allow", keyed.unsettled ? "POST" : otherwise);
     return refusal;
   }
 
   Result<void> check_access(const base::RequestHead& head) const {
-    if (parts_.bearer_token.empty() || head.path == "/healthz") {
+    if (head.path == "/healthz") {
       return {};
     }
-    // The name of the scheme is case-insensitive (RFC 9110, 11.1), the token is not.
-    constexpr std::string_view kScheme = "Bearer ";
-    const std::string_view given = head.only("Authorization").value_or("");
-    const std::string& wanted = parts_.bearer_token;
-    if (given.size() == kScheme.size() + wanted.size() &&
-        base::equal_names(given.substr(0, kScheme.size()), kScheme) &&
-        CRYPTO_memcmp(given.data() + kScheme.size(), wanted.data(), wanted.size()) == 0) {
-      return {};
-    }
-    auto refusal = base::fail(ErrorKind::kUnauthorized,
-                              "Send the admin token as 'Authorization: Bearer <token>'.");
-    refusal.value().fields.emplace_back("WWW-Authenticate", "Bearer");
-    return refusal;
+    return check_bearer(head, parts_.bearer_token, "the admin token");
   }
 
   Result<Reply> show_stamp(const base::RequestHead& head) {
@@ -178,6 +196,7 @@ class Admin final : public Handler {
   AdminParts parts_;
   AdminFences fences_;
   AdminUnsettled unsettled_;
+  AdminLeases leases_;
 };
 
 }  // namespace

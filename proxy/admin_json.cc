@@ -186,6 +186,10 @@ std::string routes_json(const std::vector<Route>& routes) {
                      {"max_jump", route.max_jump},
                      {"guarantee", to_string(given.level)},
                      {"guarantee_reason", given.reason}};
+    if (route.idempotency) {
+      row["idempotency"] = {{"ttl_ms", route.idempotency->ttl.count()},
+                            {"required", route.idempotency->required}};
+    }
     if (!given.operations.empty()) {
       row["operations"] = operations_json(given.operations);
     }

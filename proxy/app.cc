@@ -23,10 +23,12 @@
 #include "fencing/sqlite_ledger.h"
 #include "proxy/audit.h"
 #include "proxy/front_metrics.h"
+#include "proxy/lease_host.h"
 #include "proxy/open_backends.h"
 #include "proxy/rejections.h"
 #include "proxy/reload.h"
 #include "proxy/reload_report.h"
+#include "proxy/repeats.h"
 #include "proxy/route_guarantee.h"
 #include "proxy/server.h"
 #include "proxy/site.h"
@@ -55,7 +57,8 @@ class RunningApp final : public App {
                                 "Bytes of bodies that are staged and not committed.", {})),
         rejections_(kKeptRejections),
         source_watch_(fencing::SourceWatchOptions()),
-        audit_(rejections_, source_watch_, clock_) {}
+        audit_(rejections_, source_watch_, clock_),
+        leases_(registry_) {}
 
   ~RunningApp() override { stop(); }
 
@@ -68,6 +71,7 @@ class RunningApp final : public App {
 
  private:
   Result<void> open_ledger();
+  Result<void> open_leases(const config::Config& config);
   [[nodiscard]] SiteParts site_parts();
   [[nodiscard]] std::vector<std::string> ledger_trouble() const;
   [[nodiscard]] std::vector<std::string> take(config::Config config, const std::string& file);
@@ -93,6 +97,8 @@ class RunningApp final : public App {
   std::unique_ptr<fencing::Ledger> ledger_;
   std::unique_ptr<fencing::Intents> intents_;
   std::unique_ptr<fencing::Gate> gate_;
+  std::unique_ptr<Repeats> repeats_;
+  LeaseHost leases_;
   std::unique_ptr<OpenBackends> backends_;
   std::shared_ptr<Site> site_;                      ///< That new requests follow.
   std::vector<std::weak_ptr<const Site>> earlier_;  ///< Those before it.
@@ -101,6 +107,9 @@ class RunningApp final : public App {
 
 Result<void> RunningApp::start(const config::Config& config) {
   if (auto opened = open_ledger(); !opened) {
+    return opened;
+  }
+  if (auto opened = open_leases(config); !opened) {
     return opened;
   }
   backends_ = std::make_unique<OpenBackends>(ledger_->identity(), registry_, pool_);
@@ -173,6 +182,7 @@ Result<void> RunningApp::open_ledger() {
               "writes of before the start may still take effect; newer tokens settle them first",
               {{"writes", std::to_string(intents_->unsettled_count())}});
   }
+  repeats_ = std::make_unique<Repeats>(*ledger_->answers());
   gate_ = std::make_unique<fencing::Gate>(
       *ledger_, fencing::GateOptions{.max_cached_keys = ledger_config_.cache_keys,
                                      .unsettled_on_record = [this](const base::FenceKey& key) {
@@ -185,6 +195,10 @@ Result<void> RunningApp::open_ledger() {
   return {};
 }
 
+Result<void> RunningApp::open_leases(const config::Config& config) {
+  return config.leases ? leases_.open(*config.leases, *ledger_, *gate_) : Result<void>();
+}
+
 SiteParts RunningApp::site_parts() {
   return {.gate = *gate_,
           .ledger = *ledger_,
@@ -192,10 +206,12 @@ SiteParts RunningApp::site_parts() {
           .audit = audit_,
           .rejections = rejections_,
           .source_watch = source_watch_,
+          .repeats = *repeats_,
           .registry = registry_,
           .clock = clock_,
           .staged = staged_,
           .backends = *backends_,
+          .leases = leases_,
           .ledger_trouble = [this] { return ledger_trouble(); }};
 }
 
@@ -281,6 +297,9 @@ std::vector<std::string> RunningApp::take(config::Config config, const std::stri
   if (!problems.empty()) {
     return problems;
   }
+  if (auto opened = open_leases(wanted.config); !opened) {
+    return {opened.error().detail};
+  }
   auto site = open_site(std::move(wanted), site_->generation() + 1, site_parts());
   if (!site) {
     return {site.error().detail};
@@ -293,12 +312,17 @@ std::vector<std::string> RunningApp::take(config::Config config, const std::stri
   const std::shared_ptr<Site> old = std::exchange(site_, std::move(*site));
   old->set_replaced();
   earlier_.push_back(old);
+  if (site_->config().leases) {
+    leases_.set_limits(*site_->config().leases);
+  }
   log_routes(&plan);
   report_.succeeded({plan, site_->generation(), listen_text(), admin_text()});
   return {};
 }
 
 void RunningApp::stop() {
+  // Who waits for a lease would wait on.
+  leases_.close();
   // `Server::stop` returns when no request is left, so what they waited for is stopped after it.
   if (server_ != nullptr && !server_->stop(site_->config().timeouts.shutdown)) {
     base::log(LogLevel::kWarning, "cut_off",
@@ -307,10 +331,12 @@ void RunningApp::stop() {
   server_.reset();
   site_.reset();
   pool_.finish();
+  leases_.stop_timer();
   if (intents_ != nullptr) {
     intents_->close();
   }
   ledger_.reset();
+  leases_.end();
   gate_.reset();
   intents_.reset();
 }

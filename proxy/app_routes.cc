@@ -42,6 +42,7 @@ Route make_route(const config::Route& from, const config::RouteGuarantee& promis
                .max_body_bytes = from.body_limit_bytes,
                .drain = from.drain_timeout,
                .body_idle = from.body_timeout,
+               .idempotency = from.idempotency,
                .backend = std::move(backend),
                .s3 = s3_front_of(from, token_fields),
                .promised = promised,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/idempotency_key.h"
 #include "proxy/s3_arrival.h"
 #include "proxy/token_header.h"
 
@@ -88,6 +89,39 @@ Result<void> read_claim(std::span<const std::string> token_fields, Exchange& exc
 
 }  // namespace
 
+base::Result<void> read_idempotency(Exchange& exchange) {
+  const Route& route = *exchange.route;
+  if (!route.idempotency || exchange.is_read || exchange.only_stages) {
+    return {};
+  }
+  auto key = idempotency_key_from(exchange.request.head);
+  if (!key) {
+    return pass_on(key.error());
+  }
+  if (!*key) {
+    return route.idempotency->required
+               ? base::fail(ErrorKind::kIdempotencyRequired,
+                            fmt::format("Writes on the route {} need an idempotency key: send "
+                                        "'Idempotency-Key: <key>', a new one for each new request "
+                                        "and the same when it is repeated.",
+                                        route.name))
+               : Result<void>();
+  }
+  if (!exchange.more_keys.empty() || (exchange.s3 && exchange.s3->keys_are_in_body())) {
+    return base::fail(ErrorKind::kMalformedRequest,
+                      "A request that names several objects takes no Idempotency-Key. Leave it "
+                      "out; deleting an object again changes nothing.");
+  }
+  // No part holds a line feed. Fences are keys of their own, so that one client's keys cannot meet
+  // those of another tenant.
+  base::Once once{.key = fmt::format("{}\n{}\n{}", route.name,
+                                     exchange.key ? exchange.key->text() : std::string(), **key),
+                  .print = {},
+                  .ttl = route.idempotency->ttl};
+  exchange.once = std::make_unique<RepeatableWrite>(std::move(once), exchange.plain_body());
+  return {};
+}
+
 base::Result<void> check_arrival(const RouteTable& routes,
                                  std::span<const std::string> token_fields, Exchange& exchange) {
   S3Place place;
@@ -106,7 +140,7 @@ base::Result<void> check_arrival(const RouteTable& routes,
   if (auto fits = check_length(exchange); !fits) {
     return fits;
   }
-  return read_claim(token_fields, exchange);
+  return read_claim(token_fields, exchange).and_then([&] { return read_idempotency(exchange); });
 }
 
 bool is_fence_refusal(ErrorKind kind) {

@@ -19,6 +19,11 @@ namespace fenceline::proxy {
 base::Result<void> check_arrival(const RouteTable& routes,
                                  std::span<const std::string> token_fields, Exchange& exchange);
 
+/// The idempotency key of a write on a route that looks at it: puts `once` in place, behind
+/// whatever body is there already. Failure: `kIdempotencyRequired`; `kMalformedRequest` for a key
+/// that is none, and on a request that names several keys.
+base::Result<void> read_idempotency(Exchange& exchange);
+
 /// True if `kind` is the fence's own refusal, which an observing route lets pass.
 bool is_fence_refusal(base::ErrorKind kind);
 

@@ -3,18 +3,29 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/fence_key.h"
+#include "base/once.h"
 #include "base/token.h"
 #include "config/pattern.h"
 #include "proxy/handler.h"
+#include "proxy/printed_body.h"
 #include "proxy/route.h"
 #include "proxy/s3_exchange.h"
 #include "proxy/target.h"
 
 namespace fenceline::proxy {
+
+/// A write with an idempotency key.
+struct RepeatableWrite {
+  RepeatableWrite(base::Once which, base::BodySource& from) : once(std::move(which)), body(from) {}
+
+  base::Once once;   ///< The print is there when the body has been read.
+  PrintedBody body;  ///< What the backend reads.
+};
 
 /// One request and what the pipeline has found out about it so far.
 struct Exchange {
@@ -33,6 +44,7 @@ struct Exchange {
   std::string holder;
   base::Token mark_at_leave;       ///< The mark when its permit was settled; no token: it had none.
   std::unique_ptr<S3Exchange> s3;  ///< Only on an S3 route.
+  std::unique_ptr<RepeatableWrite> once;  ///< Only for a write with an idempotency key.
 
   /// True if this request goes through the gate: it carries a token on a fenced route.
   [[nodiscard]] bool claims() const { return token.exists() && key.has_value(); }
@@ -59,6 +71,10 @@ struct Exchange {
 
   /// The content, as the client means it.
   [[nodiscard]] base::BodySource& body() const {
+    return once == nullptr ? plain_body() : once->body;
+  }
+
+  [[nodiscard]] base::BodySource& plain_body() const {
     return s3 == nullptr || s3->body == nullptr ? request.body : *s3->body;
   }
 

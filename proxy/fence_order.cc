@@ -4,15 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
-#include <boost/json/parse_options.hpp>
-#include <boost/json/value.hpp>
-#include <boost/system/error_code.hpp>
-#include <optional>
-#include <span>
 #include <string>
 #include <utility>
+
+#include "proxy/order_json.h"
 
 namespace fenceline::proxy {
 namespace {
@@ -29,30 +24,6 @@ tl::unexpected<base::Error> malformed(std::string detail) {
 constexpr std::array<std::string_view, 2> kRaiseMembers = {"action", "to"};
 constexpr std::array<std::string_view, 3> kSettleMembers = {"token", "reason", "by"};
 constexpr std::array<std::string_view, 5> kResetMembers = {"action", "to", "reason", "from", "by"};
-
-Result<void> check_members(const json::object& order, std::span<const std::string_view> known,
-                           std::string_view action) {
-  for (const auto& [name, value] : order) {
-    if (std::ranges::find(known, std::string_view(name)) == known.end()) {
-      return malformed(fmt::format("A {} has no member '{}'.", action, std::string_view(name)));
-    }
-  }
-  return {};
-}
-
-/// The text of a member; empty if it is not there.
-Result<std::string> text_member(const json::object& order, std::string_view name) {
-  const json::value* const value = order.if_contains(name);
-  if (value == nullptr) {
-    return std::string();
-  }
-  const json::string* const text = value->if_string();
-  if (text == nullptr) {
-    return malformed(
-        fmt::format("'{}' must be a string, also a token: JSON numbers are exact to 2^53.", name));
-  }
-  return std::string(*text);
-}
 
 /// A token; none if the member is not there.
 Result<base::Token> token_member(const json::object& order, std::string_view name) {
@@ -101,27 +72,11 @@ Result<FenceOrder> read_reset(const json::object& order) {
   return reset;
 }
 
-Result<json::object> object_in(std::string_view body) {
-  json::parse_options options;
-  options.max_depth = 2;
-  boost::system::error_code error;
-  json::value value =
-      json::parse(json::string_view(body.data(), body.size()), error, json::storage_ptr(), options);
-  if (error) {
-    return malformed(fmt::format("The body is not JSON: {}.", error.message()));
-  }
-  json::object* const order = value.if_object();
-  if (order == nullptr) {
-    return malformed("The body must be a JSON object.");
-  }
-  return std::move(*order);
-}
-
 }  // namespace
 
 Result<void> check_order_head(const base::RequestHead& head) {
   if (head.count("Origin") > 0) {
-    return malformed("The admin API takes no orders from web pages (Origin).");
+    return malformed("No orders are taken from web pages (Origin).");
   }
   constexpr std::string_view kJson = "application/json";
   const std::string_view type = head.only("Content-Type").value_or("");
@@ -134,7 +89,7 @@ Result<void> check_order_head(const base::RequestHead& head) {
 }
 
 Result<FenceOrder> parse_fence_order(std::string_view body) {
-  const auto order = object_in(body);
+  const auto order = order_object(body);
   if (!order) {
     return tl::unexpected<base::Error>(order.error());
   }
@@ -152,7 +107,7 @@ Result<FenceOrder> parse_fence_order(std::string_view body) {
 }
 
 Result<SettleOrder> parse_settle_order(std::string_view body) {
-  const auto order = object_in(body);
+  const auto order = order_object(body);
   if (!order) {
     return tl::unexpected<base::Error>(order.error());
   }

@@ -8,14 +8,17 @@
 
 namespace fenceline::proxy {
 
+class ClientWatch;
+
 /// One request on its way through a handler. Everything outlives the call to `handle`.
 struct Request {
   const base::RequestHead& head;
   base::BodySource& body;
-  std::string_view peer;        ///< "address:port" of the client, for logs.
-  std::string_view request_id;  ///< Unique in this process; visible ASCII, at most 64 bytes.
-  base::TimerWheel& timers;     ///< The time-outs of the core that runs this request.
-  bool over_tls = false;        ///< The client's connection is encrypted.
+  std::string_view peer;          ///< "address:port" of the client, for logs.
+  std::string_view request_id;    ///< Unique in this process; visible ASCII, at most 64 bytes.
+  base::TimerWheel& timers;       ///< The time-outs of the core that runs this request.
+  bool over_tls = false;          ///< The client's connection is encrypted.
+  ClientWatch* client = nullptr;  ///< Tells when the client goes; null in tests without one.
 };
 
 /// What a listener's sessions call for every request that passed framing and limits: the pipeline

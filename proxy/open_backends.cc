@@ -39,6 +39,7 @@ OpenBackends::Opened OpenBackends::open(const config::Config& config, const conf
 OpenBackends::Opened OpenBackends::open_database(const config::SqliteBackend& from,
                                                  const config::Route& route) {
   backends::SqliteOptions options = sqlite_options(from, route.body_limit_bytes, pool_);
+  options.keeps_answers = route.idempotency.has_value();
   options.on_failure = [database = from.database](const std::string& message) {
     base::log(base::LogLevel::kError, "out_of_service",
               "routes on this database take no writes until the server is restarted",

@@ -49,6 +49,10 @@ Awaitable<Result<Reply>> Pipeline::write(Exchange& exchange) {
   if (!admitted) {
     co_return pass_on(admitted.error());
   }
+  auto alone = parts_.repeats.begin(exchange);
+  if (!alone) {
+    co_return pass_on(alone.error());
+  }
   // 2 STAGE: the raise of our mark becomes durable meanwhile. No lock is held.
   MeteredBody body(exchange.body(), exchange.route->max_body_bytes, parts_.staged);
   body.limit_idle(exchange.route->body_idle);
@@ -72,7 +76,7 @@ Awaitable<Result<Reply>> Pipeline::write(Exchange& exchange) {
     co_return pass_on(entered.error());
   }
   // 4 COMMIT and 5 DURABLE. If this coroutine is destroyed in here, the permits settle as in doubt.
-  auto outcome = co_await (*staged)->commit();
+  auto outcome = co_await parts_.repeats.commit(exchange, **staged);
   if (*entered && is_refusal(outcome)) {
     // It was to replace an older write of unknown outcome, and did not.
     Result<void> inside;

@@ -17,6 +17,7 @@
 #include "proxy/handler.h"
 #include "proxy/metered_body.h"
 #include "proxy/older_writes.h"
+#include "proxy/repeats.h"
 #include "proxy/route.h"
 
 namespace fenceline::proxy {
@@ -30,6 +31,7 @@ struct PipelineParts {
   StagedBytes& staged;
   const base::Clock& clock;
   std::vector<std::string> token_fields;  ///< Accepted names of the token's field, at least one.
+  Repeats& repeats;
 };
 
 /// The protocol of the design, section 3: route → admit → stage → enter → commit → settle →

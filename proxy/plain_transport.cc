@@ -119,6 +119,13 @@ class PlainTransport final : public Transport {
     return read_some(scratch);
   }
 
+  void when_readable(std::function<void()> ready) override {
+    socket_.async_wait(TcpSocket::wait_read,
+                       [ready = std::move(ready)](const error_code& /*error*/) { ready(); });
+  }
+
+  [[nodiscard]] int descriptor() override { return socket_.native_handle(); }
+
   void close() override {
     error_code ignored;
     socket_.close(ignored);

@@ -44,6 +44,20 @@ std::string admin_token(const std::optional<config::Admin>& admin) {
   return admin ? admin->token.value_or(std::string()) : std::string();
 }
 
+void compare_leases(const config::Leases& running, const config::Leases& wanted,
+                    Differences& differences) {
+  differences.compare("leases.path", running.path, wanted.path);
+  differences.compare("leases.token", running.token, wanted.token);
+  differences.compare("leases.min_ttl", running.min_ttl, wanted.min_ttl);
+  differences.compare("leases.max_ttl", running.max_ttl, wanted.max_ttl);
+  differences.compare("leases.max_wait", running.max_wait, wanted.max_wait);
+  differences.compare("leases.lock_delay", running.lock_delay, wanted.lock_delay);
+  differences.compare("leases.max_lock_delay", running.max_lock_delay, wanted.max_lock_delay);
+  differences.compare("leases.max_leases", running.max_leases, wanted.max_leases);
+  differences.compare("leases.max_waiters", running.max_waiters, wanted.max_waiters);
+  differences.compare("leases.drain", running.drain, wanted.drain);
+}
+
 std::vector<std::string> changed_settings(const Config& running, const Config& wanted) {
   std::vector<std::string> keys;
   Differences differences(keys);
@@ -63,6 +77,10 @@ std::vector<std::string> changed_settings(const Config& running, const Config& w
   differences.compare("timeouts.drain", running.timeouts.drain, wanted.timeouts.drain);
   differences.compare("timeouts.shutdown", running.timeouts.shutdown, wanted.timeouts.shutdown);
   differences.compare("log.level", running.log.level, wanted.log.level);
+  differences.compare("leases", running.leases.has_value(), wanted.leases.has_value());
+  if (running.leases && wanted.leases) {
+    compare_leases(*running.leases, *wanted.leases, differences);
+  }
   return keys;
 }
 
@@ -74,6 +92,7 @@ bool same_route(const Route& first, const std::string& first_root, const Route& 
          first.max_jump == second.max_jump && first.require == second.require &&
          first.body_limit_bytes == second.body_limit_bytes &&
          first.body_timeout == second.body_timeout && first.drain_timeout == second.drain_timeout &&
+         first.idempotency == second.idempotency &&
          config::same_backend(first, first_root, second, second_root);
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,7 @@ struct Route {
   std::uint64_t max_body_bytes = 0;
   base::Milliseconds drain{0};      ///< How long a request may wait for the ledger and the drain.
   base::Milliseconds body_idle{0};  ///< Between two pieces of a body.
+  std::optional<config::Idempotency> idempotency = {};
   std::shared_ptr<backends::Backend> backend;
   std::shared_ptr<const S3Front> s3 = {};  ///< Only where the clients speak S3.
   config::RouteGuarantee promised;  ///< As far as the configuration goes; see `guarantee_of`.

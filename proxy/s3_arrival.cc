@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "backends/s3/delete_document.h"
+#include "proxy/arrival.h"
 #include "proxy/token_header.h"
 
 namespace fenceline::proxy {
@@ -139,7 +140,7 @@ Result<void> check_s3_arrival(std::span<const std::string> token_fields, S3Place
     return fits;
   }
   if (!route.fenced()) {
-    return {};
+    return read_idempotency(exchange);
   }
   if (auto token = read_token(token_fields, exchange); !token) {
     return token;
@@ -151,7 +152,7 @@ Result<void> check_s3_arrival(std::span<const std::string> token_fields, S3Place
     }
     exchange.key = std::move(*key);
   }
-  return check_token(exchange);
+  return check_token(exchange).and_then([&] { return read_idempotency(exchange); });
 }
 
 base::Awaitable<Result<void>> read_keys_from_body(Exchange& exchange) {

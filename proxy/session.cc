@@ -24,7 +24,8 @@ Session::Session(std::unique_ptr<Transport> transport,
       listener_(std::move(listener)),
       shared_(shared),
       admission_(admission),
-      body_(*transport_, buffer_, listener_->timeouts, listener_->limits) {
+      body_(*transport_, buffer_, listener_->timeouts, listener_->limits),
+      watch_(*transport_, shared_.timers) {
   parser_.emplace(listener_->limits.head);
 }
 
@@ -69,13 +70,15 @@ Awaitable<bool> Session::serve_one() {
                           .peer = transport_->peer(),
                           .request_id = request_id_.view(),
                           .timers = shared_.timers,
-                          .over_tls = transport_->encrypted()};
+                          .over_tls = transport_->encrypted(),
+                          .client = &watch_};
     reply = co_await listener_->handler->handle(request);
   } catch (const std::exception& thrown) {
     bug = thrown.what();
   } catch (...) {
     bug = "not a std::exception";
   }
+  watch_.stop();
   if (bug) {
     reply = handler_threw(*bug);
   }
@@ -94,7 +97,7 @@ base::Reply Session::handler_threw(const std::string& what) {
 }
 
 Awaitable<bool> Session::answer(base::Reply& reply) {
-  if (body_.client_gone()) {
+  if (body_.client_gone() || watch_.known_gone()) {
     co_return false;
   }
   const base::RequestHead& head = parser_->head();

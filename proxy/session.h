@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/http.h"
 #include "base/request_id.h"
+#include "proxy/client_watch.h"
 #include "proxy/handler.h"
 #include "proxy/read_buffer.h"
 #include "proxy/reply_writer.h"
@@ -100,6 +101,7 @@ class Session : public boost::intrusive::list_base_hook<
   ReadBuffer buffer_;
   std::optional<RequestParser> parser_;
   RequestBody body_;
+  ClientWatch watch_;
   base::RequestId request_id_;
   base::MonotonicTime started_;
   std::size_t head_bytes_ = 0;  ///< Of the current request; 0 before its head is complete.

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "proxy/admin.h"
 #include "proxy/app_routes.h"
+#include "proxy/lease_service.h"
 #include "proxy/pipeline.h"
 
 namespace fenceline::proxy {
@@ -42,7 +43,17 @@ Site::Site(ResolvedConfig config, std::uint64_t generation, std::vector<Route> r
                                                    .audit = parts.audit,
                                                    .staged = staged_,
                                                    .clock = parts.clock,
-                                                   .token_fields = config_.config.token.headers})) {
+                                                   .token_fields = config_.config.token.headers,
+                                                   .repeats = parts.repeats})) {
+  const auto& leases = config_.config.leases;
+  if (leases) {
+    leases_ = make_lease_service({.lessor = *parts.leases.lessor(),
+                                  .audit = parts.leases.audit(),
+                                  .clock = parts.clock,
+                                  .settings = *leases,
+                                  .make_id = random_id});
+    front_ = make_lease_front(leases->path, *leases_, *pipeline_, routes_);
+  }
   const auto& admin = config_.config.admin;
   admin_ = make_admin(AdminParts{
       .routes = routes_,
@@ -53,6 +64,7 @@ Site::Site(ResolvedConfig config, std::uint64_t generation, std::vector<Route> r
       .source_watch = parts.source_watch,
       .clock = parts.clock,
       .metrics = parts.registry,
+      .lessor = leases ? parts.leases.lessor() : nullptr,
       .bearer_token = admin && admin->token ? *admin->token : "",
       .not_ready = [this] { return not_ready(); },
       .ready = parts.registry.gauge("fenceline_ready",
@@ -107,7 +119,7 @@ ListenerOptions Site::public_listener() const {
   options.name = "public";
   options.address = from.listen.endpoint.address;
   options.port = from.listen.endpoint.port;
-  options.handler = pipeline_.get();
+  options.handler = front_ ? front_.get() : pipeline_.get();
   if (from.listen.tls) {
     options.tls = TlsFiles{from.listen.tls->certificate, from.listen.tls->key};
   }

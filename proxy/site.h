@@ -16,10 +16,12 @@
 #include "fencing/source_watch.h"
 #include "proxy/audit.h"
 #include "proxy/handler.h"
+#include "proxy/lease_host.h"
 #include "proxy/metered_body.h"
 #include "proxy/open_backends.h"
 #include "proxy/rejections.h"
 #include "proxy/reload.h"
+#include "proxy/repeats.h"
 #include "proxy/route.h"
 #include "proxy/server_options.h"
 
@@ -34,10 +36,12 @@ struct SiteParts {
   Audit& audit;
   const Rejections& rejections;
   fencing::SourceWatch& source_watch;
+  Repeats& repeats;
   base::MetricRegistry& registry;
   const base::Clock& clock;
   const StagedBytes& staged;  ///< Counts the bytes; each site has its own limit.
   OpenBackends& backends;
+  const LeaseHost& leases;  ///< Open if the configuration has `leases`.
   /// Why no token can be confirmed, a sentence each; empty when they can. Thread-safe.
   std::function<std::vector<std::string>()> ledger_trouble;
 };
@@ -82,6 +86,8 @@ class Site {
   const RouteTable routes_;
   StagedBytes staged_;
   std::unique_ptr<Handler> pipeline_;
+  std::unique_ptr<Handler> leases_;  ///< Null without `leases`, as the front.
+  std::unique_ptr<Handler> front_;
   std::unique_ptr<Handler> admin_;
 };
 

@@ -178,6 +178,13 @@ class TlsTransport final : public Transport {
     co_return tl::unexpected(transport_error(error, deadline_passed(), "read from the client"));
   }
 
+  void when_readable(std::function<void()> ready) override {
+    stream_.next_layer().async_wait(
+        TcpSocket::wait_read, [ready = std::move(ready)](const error_code& /*error*/) { ready(); });
+  }
+
+  [[nodiscard]] int descriptor() override { return stream_.next_layer().native_handle(); }
+
   void close() override {
     error_code ignored;
     stream_.next_layer().close(ignored);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -71,6 +72,17 @@ class Transport {
   /// Waits for bytes after `shutdown_write` and drops them; on TLS the undecrypted ones.
   /// Success and failure: as `read_some`. `scratch` is only a place to read to.
   virtual base::Awaitable<base::Result<std::size_t>> discard_some(std::span<char> scratch) = 0;
+
+  /// Calls `ready` once, never inside this call, when bytes or the end have arrived, or after
+  /// `stop_waiting` or `close`: also then with the transport perhaps gone. Reads nothing. Counts as
+  /// the one operation that waits.
+  virtual void when_readable(std::function<void()> ready) = 0;
+
+  /// Ends `when_readable` early. Not while anything else waits.
+  void stop_waiting() { cancel(); }
+
+  /// The socket, to look at; negative once it is closed.
+  [[nodiscard]] virtual int descriptor() = 0;
 
   /// Closes. What waits goes on with a failure. Calling it again does nothing.
   virtual void close() = 0;

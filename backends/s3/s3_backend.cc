@@ -148,11 +148,26 @@ class S3Backend final : public Backend {
     return std::nullopt;  // It is with the object, but only a request can see it.
   }
 
+  Awaitable<Result<LastWrite>> last_write(ResourceRequest request) override {
+    if (request.s3->key.empty()) {
+      return Awaitable<Result<LastWrite>>::ready(LastWrite{.exists = true});
+    }
+    return last_write_of(upstream_, request);
+  }
+
   [[nodiscard]] std::optional<std::string> out_of_service() const override {
     return upstream_->http->watch->out_of_service();
   }
 
  private:
+  static Awaitable<Result<LastWrite>> last_write_of(SharedS3 upstream, ResourceRequest request) {
+    auto state = co_await look_at(std::move(upstream), request);
+    if (!state) {
+      co_return tl::unexpected<base::Error>(std::move(state.error()));
+    }
+    co_return LastWrite{.exists = state->exists, .request_id = std::move(state->request_id)};
+  }
+
   static Awaitable<StageResult> refuse(base::Error error) {
     return Awaitable<StageResult>::ready(tl::unexpected<base::Error>(std::move(error)));
   }

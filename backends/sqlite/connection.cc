@@ -15,6 +15,11 @@ bool is_schema_table(const char* table) {
   return name.starts_with("sqlite_");
 }
 
+/// The tables that no statement of an operator reaches.
+bool is_ours(const char* table, const std::string& marks) {
+  return sqlite3_stricmp(table, marks.c_str()) == 0 || sqlite3_stricmp(table, kAnswersTable) == 0;
+}
+
 }  // namespace
 
 Run::~Run() {
@@ -68,6 +73,21 @@ SqliteResult<Run> Connection::prepared(const std::string& sql) {
 
 SqliteResult<void> Connection::run(const std::string& sql) { return connection_.run(sql); }
 
+SqliteResult<void> Connection::open_answers(const base::Clock& clock) {
+  if (answers_) {
+    return {};
+  }
+  if (auto made = run(base::AnswerTable::sql_to_make(kAnswersTable)); !made) {
+    return made;
+  }
+  auto table = base::AnswerTable::prepare(connection_, kAnswersTable, kMaxKeptAnswers, clock);
+  if (!table) {
+    return tl::unexpected(std::move(table.error()));
+  }
+  answers_.emplace(std::move(*table));
+  return {};
+}
+
 bool Connection::in_transaction() const { return sqlite3_get_autocommit(get()) == 0; }
 
 int Connection::authorize(void* self, int action, const char* first, const char* second,
@@ -90,7 +110,7 @@ int Connection::authorize(void* self, int action, const char* first, const char*
       }
       [[fallthrough]];
     case SQLITE_READ:
-      return sqlite3_stricmp(first, connection.marks_.c_str()) == 0 ? SQLITE_DENY : SQLITE_OK;
+      return is_ours(first, connection.marks_) ? SQLITE_DENY : SQLITE_OK;
     default:
       return SQLITE_DENY;
   }

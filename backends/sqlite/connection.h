@@ -10,6 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/answer_table.h"
 #include "base/clock.h"
 #include "base/sqlite_connection.h"
 
@@ -17,6 +18,10 @@ namespace fenceline::backends::sqlite {
 
 using base::SqliteFailure;
 using base::SqliteResult;
+
+/// The table of the answers that are kept for idempotency keys.
+inline constexpr const char* kAnswersTable = "fenceline_answers";
+inline constexpr std::size_t kMaxKeptAnswers = 1'000'000;
 
 /// One run of a prepared statement. Resets it and drops what is bound when it goes.
 class Run {
@@ -50,6 +55,13 @@ class Connection {
   /// Runs `sql`, which gives no rows that anybody needs.
   SqliteResult<void> run(const std::string& sql);
 
+  /// Makes the table of kept answers if it is missing, in the transaction that is open, and
+  /// prepares its statements. `clock` outlives the connection. Only for the writer; once is enough.
+  SqliteResult<void> open_answers(const base::Clock& clock);
+
+  /// The kept answers, after `open_answers`.
+  [[nodiscard]] base::AnswerTable& answers() { return *answers_; }
+
   /// True while a transaction is open: SQLite ends it by itself after some failures.
   [[nodiscard]] bool in_transaction() const;
 
@@ -57,7 +69,8 @@ class Connection {
   [[nodiscard]] sqlite3* get() const { return connection_.get(); }
 
   /// While it lives, statements are an operator's: they are prepared and run without access to the
-  /// marks, to the schema and to transactions, and are interrupted `limit` from now.
+  /// marks, to the kept answers, to the schema and to transactions, and are interrupted `limit`
+  /// from now.
   class Guard {
    public:
     Guard(Connection& connection, base::Milliseconds limit);
@@ -79,6 +92,7 @@ class Connection {
   const std::string marks_;
   base::SqliteConnection connection_;
   std::unordered_map<std::string, base::SqliteStatement> statements_;
+  std::optional<base::AnswerTable> answers_;
   bool guarded_ = false;
   base::MonotonicTime deadline_ = base::MonotonicTime::max();
 };

@@ -40,6 +40,9 @@ class Database {
   [[nodiscard]] const std::string& marks_table() const { return marks_table_; }
   [[nodiscard]] const Health& health() const { return health_; }
 
+  /// Outlives its connections.
+  [[nodiscard]] const base::Clock& clock() const { return clock_; }
+
   /// Hands a write over; it is answered exactly once, on the writer's thread (`kOverloaded`: at
   /// once, if too many wait).
   void submit(std::unique_ptr<WriteJob> job);
@@ -75,6 +78,7 @@ class Database {
 
   static constexpr std::size_t kMaxIdleReaders = 16;
 
+  const base::SteadyClock clock_;
   const DatabaseName name_;
   const std::string marks_table_;
   const Marks marks_;

@@ -186,6 +186,11 @@ class SqliteWrite final : public StagedWrite {
     return base::from_callback<Result<Reply>>(std::move(start));
   }
 
+  base::Awaitable<Result<Reply>> commit_once(base::Once once) override {
+    job_->be_once(std::move(once));
+    return commit();
+  }
+
  private:
   std::shared_ptr<Store> store_;
   std::unique_ptr<FencedJob> job_;

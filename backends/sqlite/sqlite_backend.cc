@@ -92,6 +92,8 @@ class SqliteBackend final : public Backend {
     return std::move(kept->stamp);
   }
 
+  [[nodiscard]] bool commits_once() const override { return store_->keeps_answers; }
+
   [[nodiscard]] std::optional<std::string> out_of_service() const override {
     return store_->database->health().reason();
   }
@@ -147,6 +149,20 @@ Result<void> open_table(Store& store, const SqliteOptions& options) {
   return {};
 }
 
+Result<void> open_answers(Store& store) {
+  sqlite::SqliteResult<void> opened;
+  auto done = store.database->run_on_writer(
+      [&](sqlite::Connection& writer) { opened = writer.open_answers(store.database->clock()); });
+  if (done && !opened) {
+    return base::fail(
+        ErrorKind::kStorageFailed,
+        fmt::format("The table \"{}\" of the database {} cannot keep answers for idempotency keys: "
+                    "{}. Rename it, or leave out idempotency.",
+                    sqlite::kAnswersTable, store.database->name().path, opened.error().text));
+  }
+  return done;
+}
+
 Result<void> open_statements(Store& store, const SqliteOptions& options) {
   Result<void> opened;
   auto done = store.database->run_on_writer([&](sqlite::Connection& writer) {
@@ -192,7 +208,13 @@ Result<std::unique_ptr<Backend>> open_sqlite_backend(SqliteOptions options) {
                                              .statements = {},
                                              .max_body_bytes = options.max_body_bytes,
                                              .statement_timeout = options.statement_timeout,
+                                             .keeps_answers = options.keeps_answers,
                                              .tags = std::make_unique<sqlite::TagSource>(nonce)});
+  if (options.keeps_answers) {
+    if (auto opened = open_answers(*store); !opened) {
+      return tl::unexpected(std::move(opened.error()));
+    }
+  }
   if (!options.table.empty()) {
     if (auto opened = open_table(*store, options); !opened) {
       return tl::unexpected(std::move(opened.error()));

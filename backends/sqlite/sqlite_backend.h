@@ -56,6 +56,9 @@ struct SqliteOptions {
 
   std::vector<SqliteStatementOptions> statements = {};
 
+  /// Keep answers for idempotency keys: makes the table `fenceline_answers` if it is missing.
+  bool keeps_answers = false;
+
   /// The largest body: a document's, a statement's parameters, and a statement's result.
   std::size_t max_body_bytes = std::size_t{16} << 20;
 

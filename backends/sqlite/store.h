@@ -26,6 +26,7 @@ struct Store {
   std::map<std::string, std::shared_ptr<const NamedStatement>, std::less<>> statements;
   std::size_t max_body_bytes = 0;
   base::Milliseconds statement_timeout;
+  bool keeps_answers = false;
   std::unique_ptr<TagSource> tags;
 };
 

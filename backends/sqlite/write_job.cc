@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/kept_reply.h"
+
 namespace fenceline::backends::sqlite {
 namespace {
 
@@ -58,12 +60,26 @@ SqliteResult<void> FencedJob::apply(Connection& writer) {
       return {};
     }
   }
+  if (once_) {
+    const auto answered = recall(writer.answers());
+    if (!answered) {
+      return tl::unexpected(answered.error());
+    }
+    if (*answered) {
+      return {};
+    }
+  }
   if (auto begun = step(writer, kBegin); !begun) {
     return begun;
   }
   auto done = guarded_effect(writer);
   if (!done) {
     return tl::unexpected(std::move(done.error()));
+  }
+  if (once_ && *done) {
+    if (auto kept = keep(writer.answers(), *done); !kept) {
+      return kept;
+    }
   }
   if (!*done) {
     if (auto undone = step(writer, kUndo); !undone) {
@@ -72,6 +88,36 @@ SqliteResult<void> FencedJob::apply(Connection& writer) {
   }
   answer_ = *std::move(done);
   return step(writer, kEnd);
+}
+
+SqliteResult<bool> FencedJob::recall(base::AnswerTable& answers) {
+  const auto room = answers.has_room();
+  if (!room) {
+    return tl::unexpected(room.error());
+  }
+  const auto row = answers.find(once_->key);
+  if (!row) {
+    return tl::unexpected(row.error());
+  }
+  if (*row) {
+    const bool same = (*row)->print == once_->print;
+    answer_ = same ? base::Result<base::Reply>(base::replayed((*row)->answer))
+                   : tl::unexpected(base::reused_key());
+  } else if (!*room) {
+    answer_ = tl::unexpected(base::no_room_for_answers());
+  }
+  return *row || !*room;
+}
+
+SqliteResult<void> FencedJob::keep(base::AnswerTable& answers, base::Result<base::Reply>& outcome) {
+  const auto kept = base::kept_from(*outcome);
+  if (kept) {
+    return answers.keep(*once_, *kept);
+  }
+  outcome = base::fail(base::ErrorKind::kBodyTooLarge,
+                       "The answer is too large to be kept for the idempotency key (256 KiB), so "
+                       "nothing was done. Let the statement return less, or send no key.");
+  return {};
 }
 
 void FencedJob::committed() { done_(std::move(answer_)); }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "backends/sqlite/connection.h"
@@ -12,6 +13,7 @@
 #include "base/async.h"
 #include "base/error.h"
 #include "base/http.h"
+#include "base/once.h"
 #include "base/stamp.h"
 
 namespace fenceline::backends::sqlite {
@@ -49,6 +51,9 @@ class FencedJob : public WriteJob {
   FencedJob(const Marks& marks, const DatabaseName& database, base::Stamp stamp)
       : stamp_(std::move(stamp)), marks_(marks), database_(database) {}
 
+  /// Before it is handed over: takes effect once for all jobs with the same key.
+  void be_once(base::Once once) { once_ = std::move(once); }
+
   /// Before it is handed over.
   void answer_to(base::Done<base::Result<base::Reply>> done) { done_ = std::move(done); }
 
@@ -68,9 +73,14 @@ class FencedJob : public WriteJob {
 
  private:
   SqliteResult<base::Result<base::Reply>> guarded_effect(Connection& writer);
+  /// Whether it has been answered by what is kept, or refused.
+  SqliteResult<bool> recall(base::AnswerTable& answers);
+  /// Keeps the answer of the effect; what cannot be kept becomes a refusal.
+  SqliteResult<void> keep(base::AnswerTable& answers, base::Result<base::Reply>& outcome);
 
   const Marks& marks_;
   const DatabaseName& database_;
+  std::optional<base::Once> once_;
   base::Done<base::Result<base::Reply>> done_;
   base::Result<base::Reply> answer_ = base::fail(base::ErrorKind::kInternal, "never applied");
 };

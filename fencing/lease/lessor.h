@@ -47,6 +47,9 @@ struct AcquireOrder {
 struct LeaseView {
   Lease lease;
   base::Milliseconds left{0};  ///< Until it expires unless it is renewed.
+  // Only in the answer to an acquire.
+  bool repeated = false;         ///< It was granted before, to the same holder and request id.
+  base::Milliseconds waited{0};  ///< In line, before its turn came.
 };
 
 /// What is known about one key.

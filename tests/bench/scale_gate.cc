@@ -11,6 +11,7 @@
 #include "fencing/gate.h"
 #include "fencing/ledger.h"
 #include "tests/bench/scale.h"
+#include "tests/support/no_leases.h"
 
 namespace fenceline::bench {
 namespace {
@@ -22,7 +23,7 @@ using fencing::KeyedMark;
 using fencing::Mark;
 
 /// Knows the same mark for every key and keeps nothing, so that what grows is the gate.
-class ConstantLedger final : public fencing::Ledger {
+class ConstantLedger final : public testing::NoLeases {
  public:
   void raise(const FenceKey& /*key*/, const Mark& offered, Done<Result<Mark>> done) override {
     done(offered);

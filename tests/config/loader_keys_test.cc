@@ -26,7 +26,7 @@ INSTANTIATE_TEST_SUITE_P(
                   kBase + R"(frobnicate: 1
 )",
                   {"7:1: unknown key `frobnicate`; the keys here are listen, admin, ledger, token, "
-                   "limits, timeouts, log, threads, routes"}},
+                   "limits, timeouts, log, threads, leases, routes"}},
         ErrorCase{"UnknownInRoute",
                   kBase + R"(    metods: [GET]
 )",
@@ -116,10 +116,27 @@ log: {level: info}
 )",
                   {"1:1: the key `listen` is missing", "1:1: the key `ledger` is missing",
                    "1:1: the key `routes` is missing"}},
-        ErrorCase{"Leases",
-                  kBase + R"(leases: {}
+        ErrorCase{
+            "LeasesAllAtOnce",
+            kBase + R"(leases: {path: leases, min_ttl: 0s, max_wait: 25h, max_leases: 0, ttl: 1s}
 )",
-                  {"7:1: `leases` is not in this version"}},
+            {"7:16: `leases.path`: \"leases\" is no path of a service; write segments of "
+             "letters, digits and \"-._~\", each after a slash, as in /leases",
+             "7:33: `leases.min_ttl`: 0s is out of range; allowed are 1ms to 24h",
+             "7:47: `leases.max_wait`: 25h is out of range; allowed are 0ms to 24h",
+             "7:64: `leases.max_leases`: 0 is out of range; allowed are 1 to 100000000",
+             "7:67: unknown key `leases.ttl`; did you mean `path`?"}},
+        ErrorCase{
+            "LeasePathWithASlashAtTheEnd",
+            kBase + R"(leases: {path: /a/}
+)",
+            {"7:16: `leases.path`: \"/a/\" is no path of a service; write segments of letters, "
+             "digits and \"-._~\", each after a slash, as in /leases"}},
+        ErrorCase{"LeaseTokenIsNotShown",
+                  kBase + R"(leases: {token: ${SHORT}}
+)",
+                  {"7:17: `leases.token`: a bearer token is 16 to 4096 letters, digits and "
+                   "\"-._~+/=\" (this one has 7 bytes); `openssl rand -hex 32` makes one"}},
         ErrorCase{"Nobackend",
                   kBase + R"(  - name: jobs
     match: /jobs/{id}

@@ -21,6 +21,8 @@ limits: {head: 4kB, connections: 7, staged: 2GiB}
 timeouts: {head: 1ms, body: 2s, keep_alive: 3m, write: 4h, drain: 0, shutdown: 24h}
 log: {format: json, level: debug}
 threads: {io: 3, workers: 256}
+leases: {path: /l/m, token: "${SECRET}", min_ttl: 1ms, max_ttl: 2s, max_wait: 0s, lock_delay: 3s,
+         max_lock_delay: 4s, max_leases: 5, max_waiters: 0, drain: 6s}
 routes:
   - name: one
     match: /one/{t}/{p...}
@@ -66,6 +68,29 @@ TEST(Model, TheServer) {
   EXPECT_EQ(config.log.level, LogLevel::kDebug);
   EXPECT_EQ(config.threads.io, 3U);
   EXPECT_EQ(config.threads.workers, 256U);
+}
+
+TEST(Model, TheLeases) {
+  const Loaded loaded = load_text(kFull);
+  ASSERT_TRUE(loaded && loaded->leases);
+  const Leases& leases = *loaded->leases;
+  using Ms = base::Milliseconds;
+  EXPECT_EQ(leases.path, "/l/m");
+  EXPECT_EQ(leases.token, "0123456789abcdef");
+  EXPECT_EQ(leases.min_ttl, Ms(1));
+  EXPECT_EQ(leases.max_ttl, Ms(2000));
+  EXPECT_EQ(leases.max_wait, Ms(0));
+  EXPECT_EQ(leases.lock_delay, Ms(3000));
+  EXPECT_EQ(leases.max_lock_delay, Ms(4000));
+  EXPECT_EQ(leases.max_leases, 5U);
+  EXPECT_EQ(leases.max_waiters, 0U);
+  EXPECT_EQ(leases.drain, Ms(6000));
+
+  EXPECT_FALSE(load_text(kBase)->leases);
+  const Loaded least = load_text(kBase + "leases: {}\n");
+  ASSERT_TRUE(least && least->leases);
+  EXPECT_EQ(least->leases->path, "/leases");
+  EXPECT_FALSE(least->leases->token);
 }
 
 TEST(Model, TheRoutes) {

@@ -167,7 +167,7 @@ a: 1
                   kBase + R"(limits.head: 3
 )",
                   {"7:1: unknown key `limits.head`; the keys here are listen, admin, ledger, "
-                   "token, limits, timeouts, log, threads, routes"}},
+                   "token, limits, timeouts, log, threads, leases, routes"}},
         ErrorCase{"MatchUnclosedInFlow",
                   kBase + R"(  - {name: b, match: /b/{x}, files: {root: r}}
 )",
@@ -177,7 +177,7 @@ a: 1
                   kBase + R"(${PORT}: 1
 )",
                   {"7:1: unknown key `${PORT}`; the keys here are listen, admin, ledger, token, "
-                   "limits, timeouts, log, threads, routes"}},
+                   "limits, timeouts, log, threads, leases, routes"}},
         ErrorCase{"TwoMissingVariables",
                   kBase + R"(log: {format: ${A1}, level: ${B1}}
 )",
@@ -241,7 +241,7 @@ a: 1
                   kBase + R"("\x1b[31m": 1
 )",
                   {"7:1: unknown key `\\x1b[31m`; the keys here are listen, admin, ledger, token, "
-                   "limits, timeouts, log, threads, routes"}},
+                   "limits, timeouts, log, threads, leases, routes"}},
         ErrorCase{
             "VerbatimTag",
             kBase + R"(log: {level: !<x> info}
@@ -256,7 +256,7 @@ a: 1
                   kBase + R"(just text
 )",
                   {"7:1: unknown key `just text`; the keys here are listen, admin, ledger, token, "
-                   "limits, timeouts, log, threads, routes"}},
+                   "limits, timeouts, log, threads, leases, routes"}},
         ErrorCase{"UnendedQuote",
                   kBase + R"(log: {level: "info}
 )",

@@ -116,6 +116,10 @@ GOOD = {
            "{drain: 10m}", "{drain: 600000ms}", "{shutdown: 59s}", "{shutdown: '${PORT}ms'}"),
     **both("log", "{}", "{format: text}", "{format: json, level: debug}", "{level: warn}",
            "{level: error}", "{level: 'info'}"),
+    **both("leases", "{}", "{path: /l}", "{path: /a/b_c/~d-e.f}", f"{{path: /{'a' * 254}}}",
+           "{token: '${SECRET}'}", "{min_ttl: 1ms, max_ttl: 1ms}", "{max_ttl: 24h}",
+           "{max_wait: 0}", "{max_wait: 0s, lock_delay: 1m, max_lock_delay: 24h}",
+           "{max_leases: 1, max_waiters: 0, drain: 10m}"),
     **both("threads", "{}", "{io: 1}", "{io: 256, workers: 256}", "{workers: '99'}"),
     **route("fence: x", "fence: 7", "fence: a/{path...}", 'fence: "x{path...}"', "fence: a.b/..c",
             "methods: [GET]", "methods: [PUT, DELETE]", "methods: [HEAD, GET, PUT, DELETE]",
@@ -223,7 +227,6 @@ BAD = {
     "no match": BASE.replace("    match: /data/{path...}\n", ""),
     "no backend": BASE.replace("    files: {root: var/data}\n", ""),
     "unknown key": more("lisen: 1"),
-    "reserved key": more("leases: {}"),
     "no endpoint": s3("bucket: media, anonymous: true").replace("endpoint: 'http://h:9000', ", ""),
     **{f"s3 {value}": bucket(value) for value in (
         "region: ''", "region: a.b", "region: " + "a" * 65, "addressing: host", "commit: move",
@@ -349,6 +352,12 @@ BAD = {
     **both("timeouts", "{head: 0ms}", "{head: 0}", "{head: 86400001ms}", "{body: 86401s}",
            "{keep_alive: 1441m}", "{write: 25h}", "{drain: 601s}", "{drain: 1h}", "{drain: 5}",
            "{shutdown: 1d}", "{shutdown: '30'}", "{shutdown: 05s}", "{head: 1 s}", "{body: s}"),
+    **both("leases", "/leases", "[]", "{path: leases}", "{path: /}", "{path: /a/}", "{path: /a//b}",
+           "{path: /./a}", "{path: /a%20b}", "{path: '/{a}'}", "{path: ''}", "{path: /a b}",
+           f"{{path: /{'a' * 255}}}", "{token: short}", "{min_ttl: 0s}", "{max_ttl: 25h}",
+           "{max_wait: 60}", "{max_wait: -1s}", "{lock_delay: 25h}", "{max_lock_delay: x}",
+           "{max_leases: 0}", "{max_leases: 100000001}", "{max_waiters: -1}",
+           "{max_waiters: 1000001}", "{drain: 11m}", "{ttl: 1s}"),
     **both("log", "info", "[info]", "{level: loud}", "{level: INFO}", "{level: ''}",
            "{format: xml}", "{level: {a: b}}", "{file: x}"),
     **both("threads", "4", "{io: 0}", "{io: 257}", "{workers: -1}", "{workers: 0}",
@@ -381,6 +390,9 @@ EVERY_KEY = {
                  "shutdown": "1s"},
     "log": {"format": "text", "level": "info"},
     "threads": {"io": 1, "workers": 1},
+    "leases": {"path": "/l", "token": "abcdefghijklmnop", "min_ttl": "1s", "max_ttl": "2s",
+               "max_wait": "1s", "lock_delay": "1s", "max_lock_delay": "2s", "max_leases": 4,
+               "max_waiters": 3, "drain": "1s"},
     "routes": [{
         "name": "a", "match": "/a/{p}", "fence": "f/{p}", "methods": ["GET", "PUT"],
         "writes": "required", "enforce": True, "max_jump": 1, "require": "strict",
@@ -500,6 +512,13 @@ ONLY_THE_LOADER = {
     "lengths of patterns and fences are bytes": [
         match("/" + "é" * 600), more("    fence: " + "é" * 600)],
     "header names differ in more than their case": [more("token: {headers: [A, a]}")],
+    "a path of a service has at most 255 bytes and takes none of a route": [
+        more("leases: {path: /data}"), more("leases: {path: /data/x}"),
+        match("/{path...}") + "leases: {}\n", match("/{a}") + "leases: {}\n",
+        match("/leases/{a}/x") + "leases: {}\n"],
+    "limits of leases do not exclude each other": [
+        more("leases: {min_ttl: 2s, max_ttl: 1s}"), more("leases: {max_ttl: 1ms}"),
+        more("leases: {lock_delay: 2m}")],
     "names of routes differ": [
         more("  - name: data", "    match: /x/{p...}", "    files: {root: var/x}")],
     "matches of routes do not overlap": [

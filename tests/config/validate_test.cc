@@ -67,6 +67,28 @@ INSTANTIATE_TEST_SUITE_P(
                    "but the fences \"jobs/<resource>\" and \"data/<resource>\" do not provably "
                    "give the same file the same key; give both routes the same `fence`, with "
                    "matches that capture alike"}},
+        ErrorCase{"LeasePathOfARoute",
+                  kBase + R"(leases: {path: /data/x}
+)",
+                  {"7:16: the paths of the lease service, \"/data/x\" and all below it, are also "
+                   "taken by \"/data/{path...}\" of route `data` (line 5); give one of them "
+                   "another"}},
+        ErrorCase{"RouteBelowTheLeasePath",
+                  kBase + R"(  - name: jobs
+    match: /leases/{a}/{b}
+    files: {root: var/jobs}
+leases: {}
+)",
+                  {"10:9: the paths of the lease service, \"/leases\" and all below it, are also "
+                   "taken by \"/leases/{a}/{b}\" of route `jobs` (line 8); give one of them "
+                   "another"}},
+        ErrorCase{"LeaseLimits",
+                  kBase + R"(leases: {max_ttl: 500ms, lock_delay: 2m}
+)",
+                  {"7:9: `leases.min_ttl` (1s) is above `leases.max_ttl` (500ms); lower the one or "
+                   "raise the other",
+                   "7:9: `leases.lock_delay` (2m) is above `leases.max_lock_delay` (1m); lower the "
+                   "one or raise the other"}},
         ErrorCase{"AdminSame",
                   kBase + R"(admin: {listen: 127.0.0.1:8080}
 )",

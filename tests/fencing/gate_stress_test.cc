@@ -14,6 +14,7 @@
 #include "base/worker_pool.h"
 #include "fencing/gate.h"
 #include "fencing/ledger.h"
+#include "tests/support/no_leases.h"
 
 namespace fenceline::fencing {
 namespace {
@@ -23,7 +24,7 @@ using base::Result;
 using base::Token;
 
 /// Hands every call to another thread, as the SQLite ledger does; every `fail_every`-th fails.
-class ThreadedLedger final : public Ledger {
+class ThreadedLedger final : public ::fenceline::testing::NoLeases {
  public:
   explicit ThreadedLedger(int fail_every) : fail_every_(fail_every) {}
 

@@ -20,6 +20,7 @@
 #include "fencing/intents.h"
 #include "tests/support/ledger_calls.h"
 #include "tests/support/manual_clock.h"
+#include "tests/support/no_leases.h"
 
 namespace fenceline::fencing {
 namespace {
@@ -32,7 +33,7 @@ using Record = std::set<Intent>;
 
 /// Changes intents on another thread, in the order of the calls, as the SQLite ledger does; every
 /// `fail_every`-th change fails.
-class ThreadedIntents final : public Ledger {
+class ThreadedIntents final : public ::fenceline::testing::NoLeases {
  public:
   explicit ThreadedIntents(int fail_every) : fail_every_(fail_every) {}
 

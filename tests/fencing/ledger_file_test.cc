@@ -171,8 +171,8 @@ TEST_F(LedgerFileTest, AProgramThatHoldsTheFileWithoutOurLockIsNoticed) {
 
 TEST_F(LedgerFileTest, ANewerFormatIsRefused) {
   make_ledger();
-  ASSERT_EQ(run_sql(path_, "PRAGMA user_version=4"), SQLITE_OK);
-  expect_refused("has format 4, written by a newer version");
+  ASSERT_EQ(run_sql(path_, "PRAGMA user_version=5"), SQLITE_OK);
+  expect_refused("has format 5, written by a newer version");
 }
 
 TEST_F(LedgerFileTest, AnUnknownFormatIsRefused) {

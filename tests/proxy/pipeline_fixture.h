@@ -18,6 +18,7 @@
 #include "tests/support/coroutine.h"
 #include "tests/support/fake_backend.h"
 #include "tests/support/manual_ledger.h"
+#include "tests/support/memory_answers.h"
 
 namespace fenceline::proxy {
 
@@ -80,7 +81,8 @@ class PipelineTest : public ::testing::Test {
                                       audit_,
                                       staged_,
                                       clock_,
-                                      {"Fencing-Token", "X-Fencing-Token"}});
+                                      {"Fencing-Token", "X-Fencing-Token"},
+                                      repeats_});
     }
     return *pipeline_;
   }
@@ -92,6 +94,7 @@ class PipelineTest : public ::testing::Test {
     auto call = std::make_shared<Call>();
     call->head.method = base::method_from(method);
     call->head.method_text = method;
+    call->head.target = path;
     call->head.path = path;
     call->head.query = query;
     call->head.chunked = says_length_ && call->head.method == base::Method::kPut;
@@ -143,6 +146,8 @@ class PipelineTest : public ::testing::Test {
   fencing::SourceWatch source_watch_{{}};
   Audit audit_{rejections_, source_watch_, clock_};
   StagedBytes staged_{1000, registry_.gauge("staged_bytes", "test", {})};
+  testing::MemoryAnswers answers_;
+  Repeats repeats_{answers_};
   bool says_length_ = true;  ///< Of a PUT.
   std::vector<Route> pending_;
   std::optional<RouteTable> routes_;

@@ -74,6 +74,7 @@ TEST(ReloadPlanTest, NamesEverySettingThatChanges) {
       {"timeouts: {keep_alive: 1s}\n", "timeouts.keep_alive"},
       {"timeouts: {write: 1s}\n", "timeouts.write"},
       {"timeouts: {shutdown: 1s}\n", "timeouts.shutdown"},
+      {"leases: {}\n", "leases"},
       {"log: {level: debug}\n", "log.level"}};
   for (const auto& [text, key] : cases) {
     const ReloadPlan plan = plan_reload(with_top(""), {}, with_top(text));
@@ -87,6 +88,14 @@ TEST(ReloadPlanTest, NamesEverySettingThatChanges) {
         plan_reload(with_top(""), {}, with_top(fmt::format("timeouts: {{{}: 1s}}\n", key)));
     EXPECT_THAT(plan.settings, ElementsAre("timeouts." + key));
     EXPECT_THAT(plan.changed, ElementsAre("data"));
+  }
+  for (const std::string key :
+       {"path: /l", "token: 0123456789abcdef", "min_ttl: 2s", "max_ttl: 2s", "max_wait: 2s",
+        "lock_delay: 2s", "max_lock_delay: 2s", "max_leases: 2", "max_waiters: 2", "drain: 2s"}) {
+    const ReloadPlan plan =
+        plan_reload(with_top("leases: {}\n"), {}, with_top(fmt::format("leases: {{{}}}\n", key)));
+    EXPECT_THAT(plan.settings, ElementsAre("leases." + key.substr(0, key.find(':'))));
+    EXPECT_THAT(plan.refused, IsEmpty()) << key;
   }
   const ReloadPlan moved =
       plan_reload(with_top(""), {},

@@ -92,6 +92,13 @@ class FakeBackend final : public backends::Backend {
     return last_stamp;
   }
 
+  /// What `last_write` answers.
+  backends::LastWrite wrote_last;
+  base::Awaitable<base::Result<backends::LastWrite>> last_write(
+      backends::ResourceRequest /*request*/) override {
+    return base::Awaitable<base::Result<backends::LastWrite>>::ready(wrote_last);
+  }
+
   [[nodiscard]] std::optional<std::string> out_of_service() const override { return std::nullopt; }
 
  private:

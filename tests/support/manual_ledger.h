@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "fencing/ledger.h"
+#include "tests/support/no_leases.h"
 
 namespace fenceline::testing {
 
 /// A ledger whose calls wait until the test answers them, so that a test can stand between
 /// "announced" and "durable". Keeps marks like a real one.
-class ManualLedger final : public fencing::Ledger {
+class ManualLedger final : public NoLeases {
  public:
   void raise(const base::FenceKey& key, const fencing::Mark& offered,
              base::Done<base::Result<fencing::Mark>> done) override {

@@ -134,6 +134,17 @@ Answer post(backends::Backend& backend, const std::string& name, const std::stri
   return answer_of(run((*staged)->commit()));
 }
 
+Answer post_once(backends::Backend& backend, const std::string& name, const std::string& json,
+                 base::Once once, base::Stamp stamp) {
+  const Post call(name, {}, {});
+  PiecesBody body({json});
+  auto staged = run(backend.stage(call.resource(), body, std::move(stamp)));
+  if (!staged) {
+    return answer_of(tl::unexpected(staged.error()));
+  }
+  return answer_of(run((*staged)->commit_once(std::move(once))));
+}
+
 Staged stage_post(backends::Backend& backend, const std::string& name, const std::string& json) {
   const Post call(name, {}, {});
   PiecesBody body({json});

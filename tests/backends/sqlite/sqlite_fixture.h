@@ -90,6 +90,10 @@ class SqliteBackendTest : public ::testing::Test {
 Answer post(backends::Backend& backend, const std::string& name, const std::string& json,
             const Captures& captures = {}, base::Stamp stamp = {}, Fields fields = {});
 
+/// The same for a statement that writes and takes effect once.
+Answer post_once(backends::Backend& backend, const std::string& name, const std::string& json,
+                 base::Once once, base::Stamp stamp);
+
 /// The same call as a staged write.
 Staged stage_post(backends::Backend& backend, const std::string& name, const std::string& json);
 

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+
+#include "base/error.h"
+#include "base/http.h"
+#include "base/once.h"
+
+namespace fenceline::base {
+
+/// An answer as it is to be kept; nothing if its body is streamed or above `kMaxKeptBodyBytes`.
+std::optional<KeptAnswer> kept_from(const Reply& reply);
+
+/// The answer again, with `Idempotency-Replayed: true`.
+Reply replayed(const KeptAnswer& answer);
+
+/// The refusal of a key that came with another request before. `kIdempotencyReused`.
+Error reused_key();
+
+/// The refusal where no more can be kept. `kOverloaded`.
+Error no_room_for_answers();
+
+}  // namespace fenceline::base

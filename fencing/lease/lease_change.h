@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/token.h"
+#include "fencing/lease/lease_store.h"
+
+namespace fenceline::fencing {
+
+/// What `LeaseStore::change_ttl` changes.
+struct TtlOrder {
+  std::string id;
+  base::Milliseconds ttl{0};
+};
+
+/// One change of a lease store: of `grant`, `end_leases` or `change_ttl`.
+using LeaseChange = std::variant<GrantOrder, EndOrder, TtlOrder>;
+
+/// The token after `highest`, which is the highest of the sequence and of the marks that it has to
+/// be above. Failure: `kConstraintFailed` after 2^63−1. Pure.
+base::Result<base::Token> token_after(base::Token highest);
+
+/// What a store answers to a grant that would give one key, or one id, to two leases: a bug of
+/// whoever calls it, so nothing is granted.
+base::Error granted_twice();
+
+}  // namespace fenceline::fencing

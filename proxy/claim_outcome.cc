@@ -1,0 +1,23 @@
+#include "proxy/claim_outcome.h"
+
+namespace fenceline::proxy {
+namespace {
+constexpr const char* kAbsent = "-";
+}
+
+std::string mark_of(const backends::LastWrite& write) {
+  return write.exists ? write.request_id : kAbsent;
+}
+
+ClaimOutcome outcome_of_claim(const base::KeptRow& claim, const backends::LastWrite& now,
+                              bool removes, bool may_come_late) {
+  if (now.exists && now.request_id == claim.claimed_by) {
+    return ClaimOutcome::kApplied;
+  }
+  if (!claim.before.empty() && mark_of(now) == claim.before) {
+    return may_come_late ? ClaimOutcome::kUnknown : ClaimOutcome::kNotApplied;
+  }
+  return removes && !now.exists ? ClaimOutcome::kApplied : ClaimOutcome::kUnknown;
+}
+
+}  // namespace fenceline::proxy
