@@ -34,9 +34,10 @@ Result<void> check_order(const LeaseOrder& order) {
         "The holder is 1 to {} visible ASCII characters without blanks, such as worker-7@db1.",
         kMaxHolderBytes));
   }
-  if (order.attempt.empty() || order.attempt.size() > kMaxHolderBytes ||
+  if (order.attempt.empty() || order.attempt.size() > kMaxAttemptBytes ||
       !is_visible_ascii(order.attempt)) {
-    return wrong("The attempt is named by 1 to 256 visible ASCII characters.");
+    return wrong(
+        fmt::format("An attempt is named by 1 to {} visible ASCII characters.", kMaxAttemptBytes));
   }
   if (order.ttl <= base::Milliseconds(0) || order.ttl > kMaxTtl) {
     return wrong(fmt::format("A ttl of {} ms is not between 1 ms and 30 days.", order.ttl.count()));

@@ -8,6 +8,7 @@ namespace fenceline::client {
 
 inline constexpr std::size_t kMaxKeys = 64;
 inline constexpr std::size_t kMaxHolderBytes = 256;
+inline constexpr std::size_t kMaxAttemptBytes = 100;
 inline constexpr base::Milliseconds kMaxTtl = std::chrono::hours(24 * 30);
 inline constexpr base::Milliseconds kMaxWait = std::chrono::hours(24 * 30);
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "proxy/commands.h"
+#include "proxy/lease_cli.h"
 
 namespace fenceline::proxy {
 namespace {
@@ -80,6 +81,12 @@ void define_command_line(CLI::App& cli, Invocation& invocation) {
   CLI::App* fences = add_fences_command(cli, invocation.fences);
   fences->callback(
       [&invocation] { invocation.run = [&invocation] { return run_fences(invocation.fences); }; });
+  add_run_command(cli, invocation.with_lease)->callback([&invocation] {
+    invocation.run = [&invocation] { return client::run_with_lease(invocation.with_lease); };
+  });
+  add_lease_command(cli, invocation.lease)->callback([&invocation] {
+    invocation.run = [&invocation] { return client::run_lease_command(invocation.lease); };
+  });
   cli.add_subcommand("version", "Print the version")->callback([&invocation] {
     invocation.run = print_version;
   });
@@ -95,7 +102,11 @@ int run_command_line(int argc, char** argv) {
   try {
     cli.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return cli.exit(error) == 0 ? kExitOk : kExitUsage;
+    if (cli.exit(error) == 0) {
+      return kExitOk;
+    }
+    // As env(1) and others that run a command: its own exit codes stay below.
+    return cli.got_subcommand("run") ? client::kExitRunFailed : kExitUsage;
   }
   return invocation.run();
 }

@@ -3,6 +3,8 @@
 #include <functional>
 #include <string>
 
+#include "client/lease_command.h"
+#include "client/run/run_command.h"
 #include "proxy/fences_command.h"
 
 namespace CLI {
@@ -15,6 +17,8 @@ namespace fenceline::proxy {
 struct Invocation {
   std::string config_file;
   FencesOptions fences;
+  client::RunOptions with_lease;
+  client::LeaseCommandOptions lease;
   std::function<int()> run;  ///< The command that was chosen. Returns an exit code.
 };
 

@@ -27,6 +27,8 @@ Maker parsed(std::uint16_t default_port, MadeSource (*make)(SourceUrl, const bas
 /// One line per scheme, such as `{"redis", parsed(6379, make_redis_source)},`.
 const std::vector<std::pair<std::string_view, Maker>>& schemes() {
   static const std::vector<std::pair<std::string_view, Maker>> all = {
+      {"fenceline", parsed(0, make_fenceline_source)},
+      {"fencelines", parsed(0, make_fenceline_source)},
       {"postgres", make_postgres_source},
       {"postgresql", make_postgres_source},
       {"etcd", parsed(2379, make_etcd_source)},
