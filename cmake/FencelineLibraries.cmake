@@ -10,6 +10,7 @@ find_package(spdlog 1.10 CONFIG REQUIRED)
 find_package(CLI11 2.1 CONFIG REQUIRED)
 find_package(tl-expected CONFIG REQUIRED)
 find_package(prometheus-cpp CONFIG REQUIRED)
+find_package(PostgreSQL 15 REQUIRED)
 
 # Asio is compiled once, in base/asio_impl.cc, and Beast once, in proxy/beast_impl.cc. The macros
 # change what the headers define, so every file that sees Asio must see the same ones.

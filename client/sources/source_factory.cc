@@ -33,6 +33,11 @@ const std::vector<std::pair<std::string_view, Maker>>& schemes() {
       {"rediss", parsed(6379, make_redis_source)},
       {"redlock", parsed(6379, make_redlock_source)},
       {"redlocks", parsed(6379, make_redlock_source)},
+      {"postgres", make_postgres_source},
+      {"postgresql", make_postgres_source},
+      {"etcd", parsed(2379, make_etcd_source)},
+      {"etcds", parsed(2379, make_etcd_source)},
+      {"zookeeper", parsed(2181, make_zookeeper_source)},
   };
   return all;
 }

@@ -31,7 +31,6 @@ LIBRARIES = {
     "yaml-cpp/": ({"config", "tests"}, True),
     "CLI/": ({"client", "proxy"}, False),
     "libpq-fe.h": ({"client", "tests"}, False),
-    "zookeeper/": ({"client", "tests"}, False),
     "spdlog/": ({"base"}, False),
     "prometheus/": ({"base", "proxy"}, False),
     "gtest/": ({"tests"}, True),
