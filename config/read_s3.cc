@@ -180,6 +180,12 @@ std::optional<S3Backend> read_s3(Section& route, const std::optional<Pattern>& m
   backend.credentials = read_credentials(*map, report);
   read_callers(*map, backend, report);
   map->read_into("deletes", backend.deletes, parse_deletes);
+  if (backend.deletes == S3Deletes::kTombstone && backend.commit == CommitMode::kPlain) {
+    report.add(map->place_of("deletes"),
+               fmt::format("`{}`: a tombstone is written under a condition, and `commit: plain` "
+                           "knows none; write `commit: auto`, or remove one of them",
+                           map->full("deletes")));
+  }
   map->read_into("hold", backend.hold_bytes, size_in(0, kMaxHoldBytes));
   if (!endpoint) {
     return std::nullopt;

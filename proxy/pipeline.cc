@@ -29,7 +29,7 @@ Awaitable<Reply> Pipeline::handle(Request request) {
   Exchange exchange(request);
   auto arrived = enforced(exchange, check_arrival(parts_.routes, parts_.token_fields, exchange));
   if (arrived && exchange.s3 != nullptr && exchange.s3->keys_are_in_body()) {
-    arrived = co_await read_keys_from_body(exchange);
+    arrived = co_await read_keys_from_body(exchange, parts_.staged);
   }
   Result<Reply> outcome = Reply();
   if (!arrived) {

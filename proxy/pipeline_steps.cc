@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "fencing/recording.h"
 #include "proxy/pipeline.h"
@@ -94,19 +95,19 @@ Awaitable<Result<void>> Pipeline::put_on_record(Exchange& exchange,
 
 Awaitable<Result<void>> Pipeline::wait_for_record(Exchange& exchange, fencing::Intent intent,
                                                   bool shared, OnRecord& into) {
-  for (std::size_t i = 0; i <= exchange.more_keys.size(); ++i) {
-    fencing::Intent entry = intent;
-    entry.key = i == 0 ? exchange.key->text() : exchange.more_keys[i - 1].text();
-    auto recorded = co_await fencing::put_on_record(parts_.intents, std::move(entry), shared,
-                                                    exchange.request.timers, exchange.route->drain);
-    if (!recorded) {
-      for (RunningIntent& each : into) {
-        each.finish();
-      }
-      into.clear();
-      co_return pass_on(recorded.error());
-    }
-    into.push_back(std::move(*recorded));
+  std::vector<fencing::Intent> entries;
+  for (const base::FenceKey& other : exchange.more_keys) {
+    entries.push_back(intent);
+    entries.back().key = other.text();
+  }
+  entries.push_back(std::move(intent));
+  auto recorded = co_await fencing::put_on_record(parts_.intents, std::move(entries), shared,
+                                                  exchange.request.timers, exchange.route->drain);
+  if (!recorded) {
+    co_return pass_on(recorded.error());
+  }
+  for (RunningIntent& each : *recorded) {
+    into.push_back(std::move(each));
   }
   co_return Result<void>();
 }

@@ -155,12 +155,13 @@ Result<void> check_s3_arrival(std::span<const std::string> token_fields, S3Place
   return check_token(exchange).and_then([&] { return read_idempotency(exchange); });
 }
 
-base::Awaitable<Result<void>> read_keys_from_body(Exchange& exchange) {
+base::Awaitable<Result<void>> read_keys_from_body(Exchange& exchange, StagedBytes& staged) {
   S3Exchange& s3 = *exchange.s3;
-  s3.body->limit_idle(exchange.route->body_idle);
+  s3.document = std::make_unique<MeteredBody>(*s3.body, exchange.route->max_body_bytes, staged);
+  s3.document->limit_idle(exchange.route->body_idle);
   std::string xml;
   while (true) {
-    auto piece = co_await s3.body->read();
+    auto piece = co_await s3.document->read();
     if (!piece) {
       co_return pass_on(piece.error());
     }

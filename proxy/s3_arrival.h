@@ -6,6 +6,7 @@
 #include "base/async.h"
 #include "base/error.h"
 #include "proxy/exchange.h"
+#include "proxy/metered_body.h"
 #include "proxy/route.h"
 
 namespace fenceline::proxy {
@@ -24,9 +25,10 @@ base::Result<void> find_route_beside_s3(const RouteTable& routes, Exchange& exch
 base::Result<void> check_s3_arrival(std::span<const std::string> token_fields, S3Place place,
                                     Exchange& exchange);
 
-/// Reads the document of a DeleteObjects request, which names its keys.
-/// Success: the keys and the document are in `exchange`. Failure: that of the body, and of
-/// `parse_delete_document`.
-base::Awaitable<base::Result<void>> read_keys_from_body(Exchange& exchange);
+/// Reads the document of a DeleteObjects request, which names its keys; it counts in `staged` until
+/// the exchange ends.
+/// Success: the keys and the document are in `exchange`. Failure: that of the body, of
+/// `MeteredBody`, and of `parse_delete_document`.
+base::Awaitable<base::Result<void>> read_keys_from_body(Exchange& exchange, StagedBytes& staged);
 
 }  // namespace fenceline::proxy

@@ -9,7 +9,7 @@ namespace {
 
 // True for `*` on what exists, and if one of the list is its tag.
 bool matches(std::string_view list, const ObjectState& state) {
-  while (state.exists && !list.empty()) {
+  while (state.visible() && !list.empty()) {
     const std::string_view one = list.substr(0, list.find(','));
     list.remove_prefix(std::min(list.size(), one.size() + 1));
     const std::string_view tag = base::trim_blanks(one);
@@ -33,7 +33,7 @@ ClientConditions::ClientConditions(const base::RequestHead& head)
     : if_match_(head.joined("If-Match")), if_none_match_(head.joined("If-None-Match")) {}
 
 base::Result<void> ClientConditions::check(const ObjectState& state) const {
-  if (if_match_ && !state.exists) {
+  if (if_match_ && !state.visible()) {
     auto absent = base::fail(base::ErrorKind::kNotFound,
                              "there is no such object, so If-Match cannot hold; nothing was done");
     absent.value().code = "NoSuchKey";

@@ -16,6 +16,10 @@ struct ObjectState {
   std::string version = {};     ///< `x-amz-version-id`; empty if there is none.
   std::string request_id = {};  ///< Of the stamp; empty if there is none.
   std::string last_modified = {};
+  bool tombstone = false;  ///< It stands for a deleted object (tombstone.h).
+
+  /// What a client is told: that it is there.
+  [[nodiscard]] bool visible() const { return exists && !tombstone; }
 
   friend bool operator==(const ObjectState&, const ObjectState&) = default;
 };
@@ -28,6 +32,9 @@ class ClientConditions {
  public:
   /// Takes `If-Match` and `If-None-Match`.
   explicit ClientConditions(const base::RequestHead& head);
+
+  /// True if there are any.
+  [[nodiscard]] bool any() const { return if_match_ || if_none_match_; }
 
   /// Failure: `kPreconditionFailed`; `kNotFound` with `NoSuchKey` for `If-Match` on what is absent.
   [[nodiscard]] base::Result<void> check(const ObjectState& state) const;

@@ -17,6 +17,8 @@ using base::Awaitable;
 using base::Reply;
 using base::Result;
 
+constexpr int kNoContent = 204;
+
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -55,7 +57,10 @@ Reply reply_of(const ResourceRequest& request, const ObjectState& state) {
   if (!state.version.empty()) {
     reply.fields.add_named("x-amz-version-id", state.version);
   }
-  if (request.s3->operation->name == "CopyObject") {
+  const std::string_view name = request.s3->operation->name;
+  if (name == "DeleteObject") {
+    reply.status = kNoContent;
+  } else if (name == "CopyObject") {
     reply.add("Content-Type", "application/xml");
     reply.body = copy_result(state);
   } else {

@@ -1,6 +1,8 @@
 #include "backends/s3/object_write.h"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "backends/http/errors.h"
@@ -13,6 +15,7 @@
 #include "backends/s3/s3_answers.h"
 #include "backends/s3/s3_backend.h"
 #include "backends/s3/signing.h"
+#include "backends/s3/tombstone.h"
 #include "backends/s3/write_plan.h"
 #include "base/aws/sigv4.h"
 
@@ -43,6 +46,8 @@ struct Subject {
   ResourceRequest request;
   base::Stamp stamp;
   std::optional<WriteIntent> intent = {};
+  std::string tombstone = {};    ///< The content of the one that is written; else empty.
+  std::string source_etag = {};  ///< The source of a copy has to have it still; empty: whichever.
 
   // The head of the write, not signed yet; under the condition that nobody has changed what was
   // seen.
@@ -57,6 +62,10 @@ struct Subject {
     } else if (plan.conditional) {
       parts.if_match = tag_for(plan.tags, seen.etag);
     }
+    if (plan.buries) {
+      return tombstone_head(upstream->options, request, stamp, parts.if_match);
+    }
+    parts.copy_source_if_match = tag_for(plan.tags, source_etag);
     return head_upstream(upstream->options, request, parts);
   }
 };
@@ -73,24 +82,29 @@ class ObjectWrite final : public StagedWrite {
 
   [[nodiscard]] Bearing bearing_on(std::string_view data) const override {
     const auto held = held_->is_whole() ? std::optional(held_->body()) : std::nullopt;
-    return s3::bearing_on(*subject_.upstream, subject_.request, subject_.plan, seen_.exists, held,
-                          data);
+    return s3::bearing_on(*subject_.upstream, subject_.request, subject_.plan, seen_, held, data);
   }
 
   Awaitable<Result<Reply>> commit() override {
+    // As late as can be: another key has another fence, so nothing holds still what is looked at.
+    auto needed = co_await look_at_needed(subject_.upstream, subject_.request);
+    if (!needed) {
+      co_return base::pass_on(needed.error());
+    }
+    subject_.source_etag = std::move(needed->source_etag);
     for (int attempt = 1;; ++attempt) {
       if (auto allowed = check(); !allowed) {
         co_return base::pass_on(allowed.error());
       }
-      if (has_nothing_to_delete()) {
-        co_return deleted_already();
+      if (subject_.plan.sends_nothing(seen_)) {
+        co_return deleted();
       }
       if (auto signed_head = renew_head(); !signed_head) {
         co_return base::pass_on(signed_head.error());
       }
       auto outcome = co_await send();
       if (!outcome || !subject_.plan.conditional || !may_be_lost_race(outcome->status)) {
-        co_return outcome;
+        co_return told(std::move(outcome));
       }
       auto now = co_await look_at(subject_.upstream, subject_.request);
       if (!now) {
@@ -98,9 +112,9 @@ class ObjectWrite final : public StagedWrite {
       }
       const bool whole = held_->is_whole() && attempt < kTries;
       if (*now == seen_ && !(whole && may_hold_again(outcome->status))) {
-        co_return outcome;  // Not about our condition.
+        co_return told(std::move(outcome));  // Not about our condition on this object.
       }
-      const bool is_gone = subject_.plan.deletes && !now->exists;
+      const bool is_gone = subject_.plan.sends_nothing(*now);
       if (!is_gone && (!whole || !is_on_record(*now))) {
         co_return lost_to(*now);
       }
@@ -130,12 +144,23 @@ class ObjectWrite final : public StagedWrite {
                                                : std::move(allowed.error()));
   }
 
-  [[nodiscard]] bool has_nothing_to_delete() const {
-    return subject_.plan.conditional && subject_.plan.deletes && !seen_.exists;
+  // What the client is told of an answer that stands.
+  [[nodiscard]] Result<Reply> told(Result<Reply> outcome) const {
+    if (outcome && subject_.plan.buries && outcome->status / 100 == 2) {
+      return deleted();
+    }
+    // A condition of the client's own on a plain write may be what did not hold.
+    const bool is_source = !subject_.source_etag.empty() &&
+                           (subject_.plan.conditional || !conditions_.any()) &&
+                           !has_source_condition(subject_.request.head);
+    if (outcome && is_source && outcome->status == kPreconditionFailed) {
+      return tl::unexpected<base::Error>(http::lost_race(subject_.request.name));
+    }
+    return outcome;
   }
 
   // S3 answers so, whether or not there was anything.
-  static Reply deleted_already() {
+  static Reply deleted() {
     Reply reply;
     reply.status = kNoContent;
     return reply;
@@ -150,7 +175,8 @@ class ObjectWrite final : public StagedWrite {
     if (!head) {
       return base::pass_on(head.error());
     }
-    const std::string hash = hash_of_held(subject_.request, held_->body());
+    const std::string hash = subject_.plan.buries ? base::aws::sha256_hex(held_->body())
+                                                  : hash_of_held(subject_.request, held_->body());
     sign_upstream(subject_.upstream->options, *head, hash);
     held_->head() = std::move(*head);
     return {};
@@ -167,8 +193,12 @@ class ObjectWrite final : public StagedWrite {
     }
     const bool lost = !outcome && outcome.error().applied == base::Applied::kUnknown;
     if (lost && subject_.plan.stamps) {
-      co_return co_await find_lost_answer(subject_.upstream, subject_.request, subject_.stamp,
+      outcome = co_await find_lost_answer(subject_.upstream, subject_.request, subject_.stamp,
                                           std::move(outcome.error()));
+    }
+    if (outcome && !subject_.source_etag.empty() && outcome->status / 100 == 2) {
+      outcome =
+          co_await check_what_was_copied(subject_.upstream, subject_.request, std::move(*outcome));
     }
     co_return outcome;
   }
@@ -178,6 +208,14 @@ class ObjectWrite final : public StagedWrite {
   ObjectState seen_;
   std::unique_ptr<HeldRequest> held_;
 };
+
+base::Error one_at_a_time() {
+  return {.kind = base::ErrorKind::kMethodUnknown,
+          .detail =
+              "this route deletes by tombstones, one object at a time, so that each deletion "
+              "is fenced when it takes effect; send a DeleteObject for each key",
+          .code = "NotImplemented"};
+}
 
 // Of a body that streams the head goes out with its first bytes.
 void sign_for_streaming(const Subject& subject, Outgoing& head) {
@@ -199,14 +237,16 @@ Awaitable<StageResult> take_body(Subject subject, ObjectState seen, Outgoing hea
                                  base::BodySource& from) {
   const S3Options& options = subject.upstream->options;
   const S3Request& s3 = *subject.request.s3;
-  TextBody document(s3.document);
-  base::BodySource* source = &document;
-  if (s3.document.empty() && s3.body != nullptr) {
+  const std::string_view ours = subject.plan.buries ? subject.tombstone : s3.document;
+  TextBody text(ours);
+  base::BodySource* source = &text;
+  if (ours.empty() && s3.body != nullptr) {
     source = &from;
   }
   BoundedBody body(*source, options.unknown_length_bytes);
   const auto declared = body.declared_bytes();
-  const std::size_t whole = declared ? options.hold_bytes : options.unknown_length_bytes;
+  const std::size_t limit = declared ? options.hold_bytes : options.unknown_length_bytes;
+  const std::size_t whole = std::max(limit, subject.tombstone.size());
   if (declared && *declared > whole) {
     sign_for_streaming(subject, head);
   }
@@ -234,8 +274,14 @@ Awaitable<StageResult> stage_write(SharedS3 upstream, std::shared_ptr<const S3St
                                    ResourceRequest request, base::BodySource& body,
                                    base::Stamp stamp) {
   const auto plan = plan_of(*standing, request);
+  if (standing->tombstones && request.s3->operation->keys == Keys::kInBody) {
+    co_return tl::unexpected<base::Error>(one_at_a_time());
+  }
   Subject subject{
       .upstream = std::move(upstream), .plan = plan, .request = request, .stamp = std::move(stamp)};
+  if (plan.buries) {
+    subject.tombstone = new_tombstone();
+  }
   ObjectState seen;
   if (subject.plan.conditional) {
     auto found = co_await look_at(subject.upstream, request);

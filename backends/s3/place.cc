@@ -75,6 +75,18 @@ Result<std::string> query_upstream(std::string_view query) {
   return out;
 }
 
+std::string version_in(std::string_view canonical_query) {
+  constexpr std::string_view kVersion = "versionId";
+  while (!canonical_query.empty()) {
+    const std::string_view one = canonical_query.substr(0, canonical_query.find('&'));
+    canonical_query.remove_prefix(std::min(canonical_query.size(), one.size() + 1));
+    if (one.substr(0, one.find('=')) == kVersion) {
+      return std::string(one);
+    }
+  }
+  return {};
+}
+
 Result<std::string> copy_source_upstream(const S3Options& options, const S3Request& request,
                                          std::string_view source) {
   auto parsed = parse_copy_source(source);

@@ -37,6 +37,9 @@ Place place_of(const S3Options& options, std::string_view bucket, std::string_vi
 /// percent-encoding.
 base::Result<std::string> query_upstream(std::string_view query);
 
+/// The one parameter of such a query that names a version, `versionId=…`; empty if none does.
+std::string version_in(std::string_view canonical_query);
+
 /// `x-amz-copy-source` as the upstream names it.
 /// Failure: `kMalformedRequest` with `InvalidArgument` for a source in another bucket than that of
 /// the request: who may write here need not be allowed to read there; and as `parse_copy_source`.

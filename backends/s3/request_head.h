@@ -17,16 +17,23 @@ namespace fenceline::backends::s3 {
 /// The metadata that a write keeps with the object: which one it was.
 inline constexpr std::string_view kTokenField = "x-amz-meta-fencing-token";
 inline constexpr std::string_view kRequestField = "x-amz-meta-fencing-request";
+/// The metadata that makes an object a tombstone (tombstone.h).
+inline constexpr std::string_view kTombstoneField = "x-amz-meta-fencing-tombstone";
 
 /// True for operations that set the metadata of an object, so that the stamp goes with them:
 /// PutObject, CreateMultipartUpload, and CopyObject that replaces metadata.
 bool sets_metadata(const ResourceRequest& request);
+
+/// True if the client has said in which state the source of its copy has to be.
+bool has_source_condition(const base::RequestHead& head);
 
 /// What is sent beside what the client has sent. Views outlive the call.
 struct HeadParts {
   bool takes_conditions = true;  ///< False: the client's `If-Match` and `If-None-Match` stay here.
   std::string_view if_match = {};
   std::string_view if_none_match = {};
+  /// Of the source of a copy. Left out where the client has a condition of its own on that.
+  std::string_view copy_source_if_match = {};
   const base::Stamp* stamp = nullptr;  ///< Null: none is kept.
 };
 

@@ -115,11 +115,11 @@ Awaitable<Result<Revocation>> revoke_write(SharedS3 upstream, std::string data,
 }
 
 Bearing bearing_on(const S3Upstream& upstream, const ResourceRequest& request,
-                   const WritePlan& plan, bool exists_now, std::optional<std::string_view> held,
-                   std::string_view data) {
+                   const WritePlan& plan, const ObjectState& seen,
+                   std::optional<std::string_view> held, std::string_view data) {
   const auto older = http::decode_intent(data);
   // Where there is nothing to delete nothing is sent.
-  if (!older || plan.leaves_content || (plan.conditional && plan.deletes && !exists_now)) {
+  if (!older || plan.leaves_content || plan.sends_nothing(seen)) {
     return Bearing::kNone;
   }
   const std::string& origin = upstream.http->origin;
@@ -135,8 +135,10 @@ Bearing bearing_on(const S3Upstream& upstream, const ResourceRequest& request,
   if (!plan.is_proven) {
     return anything;
   }
-  http::After after{.exists = !plan.deletes, .etag = {}};
-  if (after.exists) {
+  http::After after{.exists = plan.buries || !plan.deletes, .etag = {}};
+  if (plan.buries) {
+    after.etag = std::string(kNewTag);  // No two tombstones have the same content.
+  } else if (after.exists) {
     after.etag = tag_after_put(request, plan, held);
   }
   return http::bearing_on(*older, origin, target, after);

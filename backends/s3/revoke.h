@@ -20,9 +20,10 @@ namespace fenceline::backends::s3 {
 base::Awaitable<base::Result<Revocation>> revoke_write(SharedS3 upstream, std::string data,
                                                        base::TimerWheel& timers);
 
-/// `StagedWrite::bearing_on` of a write by `plan`; `held`: all of its body, if it is here. Pure.
+/// `StagedWrite::bearing_on` of a write by `plan`; `seen`: what its condition is about; `held`: all
+/// of its body, if it is here. Pure.
 Bearing bearing_on(const S3Upstream& upstream, const ResourceRequest& request,
-                   const WritePlan& plan, bool exists_now, std::optional<std::string_view> held,
-                   std::string_view data);
+                   const WritePlan& plan, const ObjectState& seen,
+                   std::optional<std::string_view> held, std::string_view data);
 
 }  // namespace fenceline::backends::s3

@@ -27,7 +27,8 @@ constexpr std::string_view kCodeEnd = "</Code>";
 void hide_stamp(http::Received& received) {
   std::erase_if(received.head.fields, [](const base::Field& field) {
     return base::equal_names(field.name, kTokenField) ||
-           base::equal_names(field.name, kRequestField);
+           base::equal_names(field.name, kRequestField) ||
+           base::equal_names(field.name, kTombstoneField);
   });
 }
 

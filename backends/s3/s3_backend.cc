@@ -18,6 +18,7 @@
 #include "backends/s3/s3_probe.h"
 #include "backends/s3/s3_upstream.h"
 #include "backends/s3/signing.h"
+#include "backends/s3/tombstone.h"
 #include "base/clock.h"
 
 namespace fenceline::backends::s3 {
@@ -28,6 +29,8 @@ using base::ErrorKind;
 using base::Reply;
 using base::Result;
 using StageResult = Result<std::unique_ptr<StagedWrite>>;
+
+constexpr std::size_t kMaxTombstoneBytes = 4096;
 
 const base::Clock& steady_clock() {
   static const base::SteadyClock clock;
@@ -51,6 +54,17 @@ Awaitable<Result<Reply>> answer_to_read(SharedS3 upstream, ResourceRequest reque
   if (!received) {
     co_return tl::unexpected<base::Error>(http::without_effect(std::move(received.error())));
   }
+  if (shows_tombstone(received->head)) {
+    // Gives the connection back; if that fails it is closed, and the answer stands.
+    auto content = co_await received->exchange->read_all(kMaxTombstoneBytes);
+    co_return tl::unexpected<base::Error>(no_such_key());
+  }
+  if (may_show_less(upstream->options, request, received->head.status)) {
+    auto checked = co_await check_for_tombstone(upstream, request);
+    if (!checked) {
+      co_return base::pass_on(checked.error());
+    }
+  }
   const bool to_head = request.head.method == base::Method::kHead;
   auto reply = co_await client_reply(upstream->http, std::move(*received), to_head);
   co_return reply;
@@ -65,6 +79,14 @@ Awaitable<Result<Reply>> read_upstream(SharedS3 upstream, ResourceRequest reques
   auto received = co_await http::send_to(upstream->http, *request.timers, *out, std::nullopt,
                                          http::kNoBody, http::Resend::kIfUnanswered);
   co_return co_await answer_to_read(std::move(upstream), request, std::move(received));
+}
+
+Awaitable<Result<Reply>> read_beside_content(SharedS3 upstream, ResourceRequest request) {
+  auto checked = co_await check_for_tombstone(upstream, request);
+  if (!checked) {
+    co_return base::pass_on(checked.error());
+  }
+  co_return co_await read_upstream(std::move(upstream), request);
 }
 
 // A question with a document: it is small, so it is held to be signed.
@@ -123,6 +145,9 @@ class S3Backend final : public Backend {
     }
     const bool asks_with_body =
         request.s3->body != nullptr && request.head.method == base::Method::kPost;
+    if (reads_beside(upstream_->options, request) && !asks_with_body) {
+      return read_beside_content(upstream_, request);
+    }
     return asks_with_body ? read_with_body(upstream_, request) : read_upstream(upstream_, request);
   }
 
@@ -196,10 +221,6 @@ std::unique_ptr<http::UpstreamWatch> watch_of(const S3Options& options) {
 }  // namespace
 
 Result<std::unique_ptr<Backend>> open_s3_backend(S3Options options) {
-  if (options.deletes == Deletes::kTombstone) {
-    return base::fail(ErrorKind::kInternal,
-                      "`deletes: tombstone` is not supported by this version; use `deletes: auto`");
-  }
   auto client = base::net::make_http_client(options.http.client);
   if (!client) {
     return base::pass_on(client.error());

@@ -75,6 +75,32 @@ OperationGuarantee completion(const S3Options& options, const S3Standing& standi
   return how;
 }
 
+OperationGuarantee deletion(const S3Options& options, const S3Standing& standing,
+                            const S3Verdict& found) {
+  constexpr const char* kName = "DeleteObject";
+  if (standing.tombstones) {
+    auto how = conditional(options, kName, found.no_conditional_put);
+    how.how.insert(0, "as the PUT of a tombstone, which reads hide: ");
+    return how;
+  }
+  if (options.deletes == Deletes::kTombstone && !standing.conditional_delete) {
+    const std::string why = fmt::format("a tombstone needs a PUT under a condition: {}",
+                                        found.no_conditional_put.value_or("as configured"));
+    return plain(options, kName, why);
+  }
+  return one(options, kName, standing.conditional_delete, found.no_conditional_delete);
+}
+
+OperationGuarantee deletion_of_many(const S3Options& options, const S3Standing& standing) {
+  constexpr const char* kName = "DeleteObjects";
+  if (standing.tombstones) {
+    return {.operation = kName,
+            .guarantee = Guarantee::kStrict,
+            .how = "refused: a tombstone is written for one object at a time, by DeleteObject"};
+  }
+  return plain(options, kName, "one request for many objects");
+}
+
 void sum_up(Capabilities& capabilities) {
   const auto weakest =
       std::ranges::min_element(capabilities.operations, {}, &OperationGuarantee::guarantee);
@@ -104,6 +130,8 @@ S3Standing standing_of(const S3Options& options, const std::optional<S3Verdict>&
   standing.conditional_copy = may_condition(options) && !found.no_conditional_copy;
   standing.conditional_complete = may_condition(options) && !found.no_conditional_complete;
   standing.abort_is_final = may_condition(options) && !found.no_final_abort;
+  standing.tombstones = options.deletes == Deletes::kTombstone && standing.conditional_put &&
+                        !standing.conditional_delete;
   standing.put_proven = may_condition(options) && !found.no_conditional_put;
   standing.tags = found.tags;
   // What encrypts the content, and so makes the tags, is a matter of each bucket.
@@ -117,8 +145,9 @@ S3Standing standing_of(const S3Options& options, const std::optional<S3Verdict>&
       one(options, "PutObject", standing.conditional_put, found.no_conditional_put),
       one(options, "CopyObject", standing.conditional_copy, found.no_conditional_copy),
       completion(options, standing, found),
-      one(options, "DeleteObject", standing.conditional_delete, found.no_conditional_delete),
-      plain(options, "DeleteObjects", "one request for many objects"),
+      deletion(options, standing, found),
+      deletion_of_many(options, standing),
+      plain(options, "DeleteObject of a version", kNoCondition),
       plain(options, "writes of metadata, and appends", kNoCondition),
   };
   sum_up(capabilities);

@@ -35,6 +35,7 @@ struct S3Standing : http::Standing {
   bool conditional_put = false;
   bool put_proven = false;  ///< False: only because the options name it.
   bool conditional_delete = false;
+  bool tombstones = false;  ///< A DeleteObject is the PUT of one: as configured, and as needed.
   bool conditional_copy = false;
   bool conditional_complete = false;
   bool abort_is_final = false;  ///< A CompleteMultipartUpload in doubt is revoked by it.

@@ -22,10 +22,10 @@ using http::Received;
 constexpr int kBadRequest = 400;
 constexpr std::string_view kCustomerKey = "x-amz-server-side-encryption-customer-";
 
-http::Outgoing head_request(const S3Upstream& upstream, const Place& place,
+http::Outgoing head_request(const S3Upstream& upstream, const Place& place, std::string_view query,
                             const base::RequestHead* with_key_of) {
   http::Outgoing out{.method = "HEAD",
-                     .target = place.target({}),
+                     .target = place.target(query),
                      .fields = http::own_request_fields(upstream.options.http, place.host)};
   if (with_key_of != nullptr) {
     for (const base::Field& field : with_key_of->fields) {
@@ -55,7 +55,8 @@ ObjectState state_of(const Received& received) {
           .etag = value("ETag"),
           .version = value("x-amz-version-id"),
           .request_id = value(kRequestField),
-          .last_modified = value("Last-Modified")};
+          .last_modified = value("Last-Modified"),
+          .tombstone = !value(kTombstoneField).empty()};
 }
 
 Awaitable<Result<Looked>> ask_for_head(SharedS3 upstream, base::TimerWheel& timers,
@@ -80,7 +81,12 @@ std::shared_ptr<const S3Standing> S3Upstream::standing() const {
 }
 
 Awaitable<Result<Looked>> look_at_place(SharedS3 upstream, base::TimerWheel& timers, Place place) {
-  auto out = head_request(*upstream, place, nullptr);
+  return look_at_version(std::move(upstream), timers, std::move(place), std::string());
+}
+
+Awaitable<Result<Looked>> look_at_version(SharedS3 upstream, base::TimerWheel& timers, Place place,
+                                          std::string version) {
+  auto out = head_request(*upstream, place, version, nullptr);
   return ask_for_head(std::move(upstream), timers, std::move(out));
 }
 
@@ -91,7 +97,7 @@ Awaitable<Result<ObjectState>> look_at(SharedS3 upstream, ResourceRequest reques
   auto looked = co_await look_at_place(upstream, *request.timers, place);
   // An object that is encrypted with a key of the client shows itself only to that key.
   if (looked && looked->status == kBadRequest && has_customer_key(request.head)) {
-    auto with_key = head_request(*upstream, place, &request.head);
+    auto with_key = head_request(*upstream, place, {}, &request.head);
     looked = co_await ask_for_head(upstream, *request.timers, std::move(with_key));
   }
   if (!looked) {

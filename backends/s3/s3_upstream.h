@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "backends/backend.h"
 #include "backends/http/upstream.h"
@@ -35,6 +36,10 @@ struct Looked {
 /// `kNo`.
 base::Awaitable<base::Result<Looked>> look_at_place(SharedS3 upstream, base::TimerWheel& timers,
                                                     Place place);
+
+/// The same of the version that `version_in` (place.h) has given, or of the current one.
+base::Awaitable<base::Result<Looked>> look_at_version(SharedS3 upstream, base::TimerWheel& timers,
+                                                      Place place, std::string version);
 
 /// HEAD of the object that a request is about, with the client's key for it where it sent one.
 /// Failure: as `look_at_place`, and `kUpstreamFailed` for any answer but that it is there or not.

@@ -14,10 +14,11 @@ namespace fenceline::backends::s3 {
 namespace {
 
 constexpr std::string_view kComplete = "CompleteMultipartUpload";
+constexpr std::string_view kDelete = "DeleteObject";
 
 bool names_version(std::string_view query) {
   const auto canonical = query_upstream(query);
-  return canonical && (("&" + *canonical).find("&versionId") != std::string::npos);
+  return canonical && !version_in(*canonical).empty();
 }
 
 // A version is removed whatever the current one is, so no condition on that one helps.
@@ -32,7 +33,7 @@ bool is_conditional(const S3Standing& standing, const ResourceRequest& request) 
   if (name == kComplete) {
     return standing.conditional_complete;
   }
-  return name == "DeleteObject" && standing.conditional_delete &&
+  return name == kDelete && (standing.conditional_delete || standing.tombstones) &&
          !names_version(request.head.query);
 }
 
@@ -50,11 +51,13 @@ WritePlan plan_of(const S3Standing& standing, const ResourceRequest& request) {
   const bool completes = operation.name == kComplete;
   WritePlan plan{.conditional = is_conditional(standing, request),
                  .puts = operation.name == "PutObject",
-                 .deletes = operation.name == "DeleteObject",
+                 .deletes = operation.name == kDelete,
                  .stamps = sets_metadata(request) && operation.effect != Effect::kStage,
                  .tags = standing.tags,
                  .tags_repeat = standing.tags_repeat,
                  .tags_are_md5 = standing.tags_are_md5};
+  plan.buries = plan.conditional && plan.deletes && standing.tombstones;
+  plan.stamps = plan.stamps || plan.buries;
   plan.is_proven = plan.conditional && standing.put_proven;
   plan.leaves_content = operation.effect == Effect::kStage || changes_only_metadata(operation.name);
   plan.hides_errors = completes || request.head.count("x-amz-copy-source") > 0;
@@ -66,8 +69,7 @@ std::optional<WriteIntent> intent_of(const S3Upstream& upstream, const S3Standin
                                      const ResourceRequest& request, const WritePlan& plan,
                                      const ObjectState& seen) {
   const Operation& operation = *request.s3->operation;
-  const bool sends_nothing = plan.conditional && plan.deletes && !seen.exists;
-  if (operation.effect == Effect::kStage || sends_nothing) {
+  if (operation.effect == Effect::kStage || plan.sends_nothing(seen)) {
     return std::nullopt;
   }
   const std::string& origin = upstream.http->origin;

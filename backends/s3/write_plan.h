@@ -14,6 +14,7 @@ struct WritePlan {
   bool is_proven = false;       ///< And the probe has shown that the upstream keeps to it.
   bool puts = false;            ///< PutObject.
   bool deletes = false;         ///< DeleteObject.
+  bool buries = false;          ///< By the PUT of a tombstone.
   bool leaves_content = false;  ///< It changes neither the content nor the ETag of any object.
   bool stamps = false;          ///< The object keeps our stamp, so a lost answer can be looked up.
   bool hides_errors = false;    ///< Its 200 may have an error for a body.
@@ -21,6 +22,11 @@ struct WritePlan {
   TagStyle tags = TagStyle::kQuoted;
   bool tags_repeat = true;
   bool tags_are_md5 = false;
+
+  /// True for a deletion of what is not there. Without a condition nobody has looked.
+  [[nodiscard]] bool sends_nothing(const ObjectState& seen) const {
+    return conditional && deletes && !(buries ? seen.visible() : seen.exists);
+  }
 };
 
 /// By the operation and what the probe has found. Pure.

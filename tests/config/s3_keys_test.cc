@@ -53,7 +53,7 @@ TEST(S3Model, EveryKey) {
         - {access_key: one, secret_key: "1"}
         - {access_key: two, secret_key: "2", access: read}
       anonymous: true
-      commit: plain
+      commit: conditional
       deletes: tombstone
       settle: manual
       probe: false
@@ -74,7 +74,7 @@ TEST(S3Model, EveryKey) {
   EXPECT_EQ(s3.clients,
             (std::vector<S3Client>{{"one", "1", S3Access::kWrite}, {"two", "2", S3Access::kRead}}));
   EXPECT_TRUE(s3.anonymous);
-  EXPECT_EQ(s3.commit, CommitMode::kPlain);
+  EXPECT_EQ(s3.commit, CommitMode::kConditional);
   EXPECT_EQ(s3.deletes, S3Deletes::kTombstone);
   EXPECT_FALSE(s3.settle);
   EXPECT_FALSE(s3.probe);
@@ -181,6 +181,10 @@ INSTANTIATE_TEST_SUITE_P(
                        "addressing: virtual}\n",
             {"6:78: `routes[0].s3.addressing`: no bucket can stand in front of an IP address; "
              "write path, or name the host"}},
+        ErrorCase{"TombstoneWithoutConditions",
+                  kS3Base + "      commit: plain\n      deletes: tombstone\n",
+                  {"11:16: `routes[0].s3.deletes`: a tombstone is written under a condition, and "
+                   "`commit: plain` knows none; write `commit: auto`, or remove one of them"}},
         ErrorCase{"NoForm",
                   kS3Base + "      credentials: {secret_key: s}\n",
                   {"10:20: `routes[0].s3.credentials` must have exactly one of `access_key` (with "

@@ -176,7 +176,8 @@ GOOD = {
     **{f"s3 {value}": bucket(value) for value in (
         "region: eu-west_1", "region: US", "region: 7", "addressing: path", "addressing: virtual",
         "commit: auto", "commit: conditional", "commit: plain", "deletes: auto",
-        "deletes: tombstone", "settle: manual", "settle: 24h", "probe: true",
+        "deletes: tombstone", "deletes: tombstone, commit: conditional", "settle: manual",
+        "settle: 24h", "probe: true",
         "probe: false, commit: plain", "probe: 'false', commit: conditional", "timeout: 1ms",
         "connect_timeout: 24h", "keep_alive: 7s", "connections: 1000000", "idle_connections: 0",
         "hold: 0", "hold: 1GiB", "anonymous: true", "anonymous: 'false'")},
@@ -230,7 +231,7 @@ BAD = {
     "no endpoint": s3("bucket: media, anonymous: true").replace("endpoint: 'http://h:9000', ", ""),
     **{f"s3 {value}": bucket(value) for value in (
         "region: ''", "region: a.b", "region: " + "a" * 65, "addressing: host", "commit: move",
-        "deletes: plain", "settle: never", "probe: no", "probe: false", "timeout: 0s",
+        "deletes: plain", "deletes: tombstone, commit: plain", "settle: never", "probe: no", "probe: false", "timeout: 0s",
         "connect_timeout: 25h", "keep_alive: 5", "connections: 0", "idle_connections: -1",
         "hold: 2GiB", "anonymous: maybe", "tls: {}", "probe_bucket: scratch", "host: client",
         "reads: [GET]")},

@@ -99,6 +99,63 @@ TEST_F(PipelineS3Test, AMultiDeleteInDoubtIsOnRecordForEachKey) {
   EXPECT_EQ(send("PUT", "/media/c", "fence-6").status, 201);
 }
 
+TEST_F(PipelineS3Test, AMultiDeleteIsOnRecordForAllKeysInOneGo) {
+  backend_->intent = backends::WriteIntent{.data = "", .shared = true};
+  auto call = start("POST", "/media?delete", {{"X-Amz-Security-Token", "fence-5"}});
+  call->body.feed(deletion_of({"a", "b", "c"}));
+  call->body.end();
+  poll();
+  ASSERT_EQ(ledger_.waiting(), 6U) << "three raises and three records";
+  for (int i = 0; i < 5; ++i) {
+    ledger_.answer();
+    poll();
+  }
+  EXPECT_EQ(backend_->events.size(), 1U) << "staged; nothing goes out before the last is there";
+  ledger_.answer();
+  poll();
+  ASSERT_TRUE(call->reply.has_value());
+  EXPECT_EQ(call->reply->status, 201);
+}
+
+TEST_F(PipelineS3Test, AMultiDeleteOfWhichOneCannotBeRecordedIsNotCommitted) {
+  backend_->intent = backends::WriteIntent{.data = "", .shared = true};
+  auto call = start("POST", "/media?delete", {{"X-Amz-Security-Token", "fence-5"}});
+  call->body.feed(deletion_of({"a", "b"}));
+  call->body.end();
+  poll();
+  for (int i = 0; i < 3; ++i) {
+    ledger_.answer();
+  }
+  ledger_.refuse();
+  settle();
+  ASSERT_TRUE(call->reply.has_value());
+  EXPECT_EQ(call->reply->status, 503);
+  EXPECT_EQ(backend_->events.back(), "drop");
+  EXPECT_FALSE(intents_.any_unsettled());
+}
+
+// Of 1000 bytes that may be staged.
+TEST_F(PipelineS3Test, TheDocumentOfAMultiDeleteCountsAsStaged) {
+  const std::string large = deletion_of({std::string(600, 'a')});
+  EXPECT_EQ(send("POST", "/media?delete", "fence-5", large + std::string(400, ' ')).status, 503);
+  EXPECT_TRUE(backend_->events.empty());
+  auto first = start("POST", "/media?delete", {{"X-Amz-Security-Token", "fence-5"}});
+  first->body.feed(std::string(large));
+  first->body.end();
+  poll();
+  EXPECT_FALSE(first->reply.has_value()) << "the ledger has not answered";
+  auto second = start("POST", "/media?delete", {{"X-Amz-Security-Token", "fence-5"}});
+  second->body.feed(std::string(large));
+  second->body.end();
+  poll();
+  ASSERT_TRUE(second->reply.has_value());
+  EXPECT_EQ(second->reply->status, 503);
+  settle();
+  ASSERT_TRUE(first->reply.has_value());
+  EXPECT_EQ(first->reply->status, 201);
+  EXPECT_EQ(send("POST", "/media?delete", "fence-5", large).status, 201) << "given back";
+}
+
 TEST_F(PipelineS3Test, APartInDoubtHoldsNobodyBack) {
   backend_->commit_fails_with = base::Error{.kind = base::ErrorKind::kUpstreamTimeout,
                                             .detail = "no answer",

@@ -2,91 +2,17 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "tests/backends/s3/s3_driver.h"
-#include "tests/support/hostile_upstream.h"
+#include "tests/backends/s3/s3_hostile.h"
 
 namespace fenceline::testing {
 namespace {
 
 using backends::http::CommitMode;
 using base::Applied;
-
-std::string answer(const std::string& status, const std::string& fields = {},
-                   const std::string& body = {}) {
-  return "HTTP/1.1 " + status + "\r\n" + fields + "Content-Length: " + std::to_string(body.size()) +
-         "\r\n\r\n" + body;
-}
-
-/// Answers to HEAD, which has no body.
-std::string seen(const std::string& etag, const std::string& request_id = {}) {
-  return "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nETag: " + etag + "\r\n" +
-         (request_id.empty() ? "" : "x-amz-meta-fencing-request: " + request_id + "\r\n") + "\r\n";
-}
-
-const std::string kAbsent = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
-
-/// An S3 server whose answers are a function of the method and of how often it was used; nothing:
-/// the connection closes without one.
-class S3Hostile {
- public:
-  using Reaction = std::function<std::optional<std::string>(std::size_t times)>;
-
-  explicit S3Hostile(Reaction to_head, Reaction to_write, CommitMode commit = CommitMode::kPlain)
-      : to_head_(std::move(to_head)),
-        to_write_(std::move(to_write)),
-        upstream_([this](UpstreamPeer& peer) { serve(peer); }),
-        driver_(options(upstream_.port(), commit)) {}
-
-  S3Driver& driver() { return driver_; }
-  [[nodiscard]] std::vector<std::string> writes() const { return upstream_.applied(); }
-  [[nodiscard]] std::size_t heads() const { return heads_; }
-
- private:
-  static backends::s3::S3Options options(std::uint16_t port, CommitMode commit) {
-    auto options = s3_options_for(port);
-    options.http.commit = commit;
-    return options;
-  }
-
-  void serve(UpstreamPeer& peer) {
-    while (true) {
-      const std::size_t before = peer.received().size();
-      if (!peer.read_request()) {
-        return;
-      }
-      const std::string request = peer.received().substr(before);
-      const bool looks = request.starts_with("HEAD ");
-      if (!looks) {
-        peer.apply(request);
-      }
-      const auto reaction = looks ? to_head_(heads_++) : to_write_(writes_++);
-      if (!reaction) {
-        return;
-      }
-      peer.send(*reaction);
-      if (reaction->find("Connection: close") != std::string::npos) {
-        return;
-      }
-    }
-  }
-
-  Reaction to_head_;
-  Reaction to_write_;
-  std::atomic<std::size_t> heads_ = 0;
-  std::atomic<std::size_t> writes_ = 0;
-  HostileUpstream upstream_;
-  S3Driver driver_;
-};
-
-S3Hostile::Reaction always(std::optional<std::string> reaction) {
-  return [reaction = std::move(reaction)](std::size_t /*times*/) { return reaction; };
-}
 
 TEST(S3Hostile, ALostAnswerIsFoundInTheStamp) {
   S3Hostile hostile(always(seen("\"abc\"", "request-1")), always(std::nullopt));
@@ -201,6 +127,15 @@ TEST(S3Hostile, ARefusalThatIsNotAboutTheConditionIsTheAnswer) {
   EXPECT_EQ(hostile.writes().size(), 1U);
 }
 
+TEST(S3Hostile, UnderAStateThatIsNotShownNothingIsSent) {
+  S3Hostile hostile(always("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"),
+                    always(answer("200 OK")), CommitMode::kConditional);
+  const Answer refused = hostile.driver().put("a", "one");
+  EXPECT_EQ(refused.error_name(), "upstream-failed");
+  EXPECT_EQ(refused.error->applied, Applied::kNo);
+  EXPECT_TRUE(hostile.writes().empty());
+}
+
 TEST(S3Hostile, ALostRaceStartsAgainWithTheNewState) {
   S3Hostile hostile([](std::size_t times) { return seen(times == 0 ? "\"old\"" : "\"new\""); },
                     [](std::size_t times) {
@@ -277,14 +212,6 @@ TEST(S3Hostile, ABodyThatFailsChangesNothing) {
   const Answer refused = hostile.driver().write(call);
   EXPECT_EQ(refused.error_name(), "malformed-request");
   EXPECT_TRUE(hostile.writes().empty());
-}
-
-TEST(S3Open, TombstonesAreRefused) {
-  auto options = s3_options_for(9);
-  options.deletes = backends::s3::Deletes::kTombstone;
-  const auto refused = backends::s3::open_s3_backend(options);
-  ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().detail.find("tombstone"), std::string::npos);
 }
 
 }  // namespace

@@ -106,14 +106,21 @@ class S3Bearing : public ::testing::Test {
     const auto resource = request.resource(nullptr);
     const auto plan = backends::s3::plan_of(standing, resource);
     return backends::s3::bearing_on(
-        upstream, resource, plan, exists_now,
+        upstream, resource, plan, seen_as(exists_now),
         holds ? std::optional<std::string_view>(request.call().content) : std::nullopt,
         older.empty() ? intent_for("a", state("\"" + backends::s3::md5_hex("old") + "\"")).data
                       : older);
   }
 
+  [[nodiscard]] ObjectState seen_as(bool exists_now) const {
+    ObjectState now = exists_now ? state("\"now\"") : ObjectState();
+    now.tombstone = buried;
+    return now;
+  }
+
   S3Standing standing;
   backends::s3::S3Upstream upstream;
+  bool buried = false;
   bool holds = true;
 };
 
@@ -150,6 +157,29 @@ TEST_F(S3Bearing, DeletionsReplaceAStateAndReviveAnAbsence) {
   S3Call version = deletion;
   version.query = "versionId=v";
   EXPECT_EQ(bearing_of(version), Bearing::kRevives) << "an older version becomes the current one";
+}
+
+TEST_F(S3Bearing, ATombstoneReplacesEveryState) {
+  standing.conditional_delete = false;
+  standing.tombstones = true;
+  standing.tags_are_md5 = false;
+  const S3Call deletion{.operation = "DeleteObject", .key = "a"};
+  const std::string creation = intent_for("a", {}).data;
+  EXPECT_EQ(bearing_of(deletion), Bearing::kReplaces) << "its tag is none that has been";
+  EXPECT_EQ(bearing_of(deletion, true, creation), Bearing::kReplaces) << "absence does not return";
+  S3Call version = deletion;
+  version.query = "versionId=null";
+  EXPECT_EQ(bearing_of(version, true, creation), Bearing::kRevives) << "this removes it for good";
+  buried = true;
+  EXPECT_EQ(bearing_of(deletion), Bearing::kNone) << "nothing will be sent";
+  EXPECT_EQ(bearing_of(version), Bearing::kRevives);
+}
+
+TEST_F(S3Bearing, ATombstoneThatIsDeletedUnderAConditionIsGone) {
+  buried = true;
+  const S3Call deletion{.operation = "DeleteObject", .key = "a"};
+  EXPECT_EQ(bearing_of(deletion), Bearing::kReplaces);
+  EXPECT_EQ(bearing_of(deletion, true, intent_for("a", {}).data), Bearing::kRevives);
 }
 
 TEST_F(S3Bearing, WritesWithoutAConditionMayDoAnythingToTheirObject) {
