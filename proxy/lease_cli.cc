@@ -77,7 +77,9 @@ CLI::Option* add_keys(CLI::App& command, client::LeaseOptions& options) {
                   "The key of the lease; several, all or none, where the source can")
       ->type_name("KEY")
       ->expected(1)
-      ->take_all();
+      ->take_all()
+      // Else it would take the "--" before the command for its own end.
+      ->allow_extra_args(false);
 }
 
 void add_order(CLI::App& command, client::LeaseOptions& options) {

@@ -33,7 +33,7 @@ class LeaseCommandTest : public RunFixture {
 TEST_F(LeaseCommandTest, AScriptTakesRenewsAndReleases) {
   const char* binary = std::getenv("FENCELINE_BINARY");
   const std::string script = fmt::format(
-      R"(set -eu
+      R"SH(set -eu
 export FENCELINE_SOURCE={1}
 eval "$({0} lease acquire --key "it's/one" --key exports/acme --ttl 20s --holder script)"
 [ "$FENCING_KEY" = exports/acme ]
@@ -46,7 +46,7 @@ it's/one" ]
 {
     0} lease renew && exit 9 || [ $? = 3 ]
 echo token=$FENCING_TOKEN
-)",
+)SH",
       binary == nullptr ? "?" : binary, source());
   ChildProcess process({"sh", "-c", script}, folder_.at("script"));
   EXPECT_EQ(process.wait(), 0) << process.output();
