@@ -52,6 +52,19 @@ void add_check(CLI::App& cli, Invocation& invocation) {
   });
 }
 
+void add_lease(CLI::App& cli, Invocation& invocation) {
+  CLI::App* lease = add_lease_command(cli, invocation.lease);
+  const auto redlock = client::add_redlock_commands(*lease, invocation.redlock);
+  // The callback of a command comes after those of its own commands.
+  lease->callback([&invocation, redlock] {
+    if (redlock.init->parsed() || redlock.resync->parsed()) {
+      invocation.run = [&invocation] { return client::run_redlock(invocation.redlock, {}); };
+    } else {
+      invocation.run = [&invocation] { return client::run_lease_command(invocation.lease); };
+    }
+  });
+}
+
 /// CLI11 would only say that a command is missing. True if it was said better here.
 bool complain_about_unknown_command(const CLI::App& cli, std::string_view word) {
   if (word.empty() || word.front() == '-') {
@@ -84,9 +97,7 @@ void define_command_line(CLI::App& cli, Invocation& invocation) {
   add_run_command(cli, invocation.with_lease)->callback([&invocation] {
     invocation.run = [&invocation] { return client::run_with_lease(invocation.with_lease); };
   });
-  add_lease_command(cli, invocation.lease)->callback([&invocation] {
-    invocation.run = [&invocation] { return client::run_lease_command(invocation.lease); };
-  });
+  add_lease(cli, invocation);
   cli.add_subcommand("version", "Print the version")->callback([&invocation] {
     invocation.run = print_version;
   });

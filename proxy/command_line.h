@@ -4,6 +4,7 @@
 #include <string>
 
 #include "client/lease_command.h"
+#include "client/redlock_command.h"
 #include "client/run/run_command.h"
 #include "proxy/fences_command.h"
 
@@ -19,6 +20,7 @@ struct Invocation {
   FencesOptions fences;
   client::RunOptions with_lease;
   client::LeaseCommandOptions lease;
+  client::RedlockOptions redlock;
   std::function<int()> run;  ///< The command that was chosen. Returns an exit code.
 };
 

@@ -68,6 +68,16 @@ TEST_F(CommandLineTest, WhatIsNoCommandIsAnErrorOfUsage) {
   }
 }
 
+TEST_F(CommandLineTest, TheCommandsForRedlockAreReached) {
+  EXPECT_EQ(run({"lease", "redlock-init", "--source", "redis://127.0.0.1:1"}), 2);
+  EXPECT_THAT(output_, HasSubstr("redlock"));
+  EXPECT_EQ(run({"lease", "redlock-resync", "127.0.0.1:4", "--source",
+                 "redlock://127.0.0.1:1,127.0.0.1:2,127.0.0.1:3"}),
+            2);
+  EXPECT_THAT(output_, HasSubstr("127.0.0.1:4"));
+  EXPECT_EQ(run({"lease", "redlock-init"}), 2) << "no source";
+}
+
 TEST_F(CommandLineTest, CheckPrintsTheGuaranteeAndTouchesNothing) {
   EXPECT_EQ(run({"check", "--config", right_config()}), 0) << output_;
   EXPECT_THAT(output_, HasSubstr("exports"));
