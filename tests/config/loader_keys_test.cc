@@ -138,7 +138,8 @@ log: {level: info}
                   kBase + R"(leases: {token: ${SHORT}}
 )",
                   {"7:17: `leases.token`: a bearer token is 16 to 4096 letters, digits and "
-                   "\"-._~+/=\" (this one has 7 bytes); `openssl rand -hex 32` makes one"}},
+                   "\"-._~+/=\" (this one has 7 bytes); `openssl rand -hex 32` makes one (from the "
+                   "environment)"}},
         ErrorCase{"Nobackend",
                   kBase + R"(  - name: jobs
     match: /jobs/{id}
