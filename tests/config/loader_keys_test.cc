@@ -125,7 +125,9 @@ log: {level: info}
              "7:33: `leases.min_ttl`: 0s is out of range; allowed are 1ms to 24h",
              "7:47: `leases.max_wait`: 25h is out of range; allowed are 0ms to 24h",
              "7:64: `leases.max_leases`: 0 is out of range; allowed are 1 to 100000000",
-             "7:67: unknown key `leases.ttl`; did you mean `path`?"}},
+             "7:67: unknown key `leases.ttl`; the keys here are path, token, min_ttl, max_ttl, "
+             "max_wait, "
+             "lock_delay, max_lock_delay, max_leases, max_waiters, drain"}},
         ErrorCase{
             "LeasePathWithASlashAtTheEnd",
             kBase + R"(leases: {path: /a/}
@@ -136,7 +138,8 @@ log: {level: info}
                   kBase + R"(leases: {token: ${SHORT}}
 )",
                   {"7:17: `leases.token`: a bearer token is 16 to 4096 letters, digits and "
-                   "\"-._~+/=\" (this one has 7 bytes); `openssl rand -hex 32` makes one"}},
+                   "\"-._~+/=\" (this one has 7 bytes); `openssl rand -hex 32` makes one (from the "
+                   "environment)"}},
         ErrorCase{"Nobackend",
                   kBase + R"(  - name: jobs
     match: /jobs/{id}

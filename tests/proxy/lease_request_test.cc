@@ -46,15 +46,15 @@ TEST(LeaseRequestTest, TheMethodSaysWhatThePathNames) {
   EXPECT_EQ(call("POST", "/leases/a/b%2Fc")->raw_key, "a/b%2Fc");
   EXPECT_EQ(call("GET", "/leases/a/b")->verb, LeaseVerb::kShow);
   // The key may end like a lease.
-  EXPECT_EQ(call("GET", "/leases/a/" + std::string(kId))->raw_key.size(), 34U);
-  const std::string path =
-      "/leases/a/b/" + std::string(kId);  // What the call shows points into it.
+  const std::string short_path = "/leases/a/" + std::string(kId);
+  EXPECT_EQ(call("GET", short_path)->raw_key.size(), 34U);
+  const std::string path = "/leases/a/b/" + std::string(kId);
   const auto renew = call("PUT", path);
   ASSERT_TRUE(renew);
   EXPECT_EQ(renew->verb, LeaseVerb::kRenew);
   EXPECT_EQ(renew->raw_key, "a/b");
   EXPECT_EQ(renew->lease, kId);
-  EXPECT_EQ(call("DELETE", "/leases/a/" + std::string(kId))->verb, LeaseVerb::kRelease);
+  EXPECT_EQ(call("DELETE", short_path)->verb, LeaseVerb::kRelease);
 }
 
 TEST(LeaseRequestTest, OtherMethodsAreNotAllowed) {
