@@ -32,22 +32,19 @@ class LeaseCommandTest : public RunFixture {
 
 TEST_F(LeaseCommandTest, AScriptTakesRenewsAndReleases) {
   const char* binary = std::getenv("FENCELINE_BINARY");
-  const std::string script = fmt::format(
-      R"SH(set -eu
-export FENCELINE_SOURCE={1}
-eval "$({0} lease acquire --key "it's/one" --key exports/acme --ttl 20s --holder script)"
+  const std::string script = fmt::format("F={}\nexport FENCELINE_SOURCE={}\n",
+                                         binary == nullptr ? "?" : binary, source()) +
+                             R"SH(set -eu
+eval "$($F lease acquire --key "it's/one" --key exports/acme --ttl 20s --holder script)"
 [ "$FENCING_KEY" = exports/acme ]
 [ "$FENCING_KEYS" = "exports/acme
 it's/one" ]
-{0} lease show --key "it's/one"
-{0} lease renew --ttl 20s --json
-{0} lease release
-{0} lease release && exit 9 || [ $? = 3 ]
-{
-    0} lease renew && exit 9 || [ $? = 3 ]
-echo token=$FENCING_TOKEN
-)SH",
-      binary == nullptr ? "?" : binary, source());
+$F lease show --key "it's/one"
+$F lease renew --ttl 20s --json
+$F lease release
+$F lease release && exit 9 || [ $? = 3 ]
+$F lease renew && exit 9 || [ $? = 3 ]
+)SH";
   ChildProcess process({"sh", "-c", script}, folder_.at("script"));
   EXPECT_EQ(process.wait(), 0) << process.output();
   EXPECT_THAT(process.output(), HasSubstr("it's/one: held by script, token "));
