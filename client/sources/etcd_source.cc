@@ -105,7 +105,7 @@ class EtcdSource final : public TokenSource {
     }
     Grant renewed = grant;
     renewed.ttl = *ttl;
-    renewed.valid_until = std::max(grant.valid_until, before + *ttl - drift_of(*ttl));
+    renewed.valid_until = before + *ttl - drift_of(*ttl);
     return renewed;
   }
 

@@ -95,7 +95,7 @@ class PostgresSource final : public TokenSource {
       return tl::unexpected(ended_error(grant));
     }
     Grant renewed = grant;
-    renewed.valid_until = std::max(grant.valid_until, before + grant.ttl - drift_of(grant.ttl));
+    renewed.valid_until = before + grant.ttl - drift_of(grant.ttl);
     return renewed;
   }
 

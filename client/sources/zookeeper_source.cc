@@ -95,7 +95,7 @@ class ZooKeeperSource final : public TokenSource {
     }
     Grant renewed = grant;
     renewed.ttl = session.timeout();
-    renewed.valid_until = std::max(grant.valid_until, before + renewed.ttl - drift_of(renewed.ttl));
+    renewed.valid_until = before + renewed.ttl - drift_of(renewed.ttl);
     return renewed;
   }
 
