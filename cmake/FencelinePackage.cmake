@@ -44,6 +44,7 @@ install(FILES "${manuals}/fenceline.fish" DESTINATION /usr/share/fish/vendor_com
 install(FILES config/schema.json DESTINATION /usr/share/fenceline)
 install(FILES packaging/debian/copyright "${manuals}/changelog.gz"
               docs/api.md docs/config.md docs/operations.md docs/failure-modes.md
+              docs/run.md docs/sources.md docs/guide.md docs/openapi.yaml
         DESTINATION /usr/share/doc/fenceline)
 install(FILES config/quickstart.yaml DESTINATION /usr/share/doc/fenceline/examples)
 

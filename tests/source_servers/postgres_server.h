@@ -20,6 +20,7 @@ class PostgresServer final : public SourceServer {
   [[nodiscard]] std::string url() const override;
   void kill() override;
   void restart() override;
+  [[nodiscard]] int shortest_ttl_ms() const override { return 2'000; }  // Disks can be slow.
   [[nodiscard]] bool is_fair() const override { return false; }
 
   /// The same with another role, password or options.
