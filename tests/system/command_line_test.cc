@@ -89,7 +89,7 @@ TEST_F(CommandLineTest, CheckPrintsTheGuaranteeAndTouchesNothing) {
 TEST_F(CommandLineTest, AWordThatIsNoCommandIsNamed) {
   EXPECT_EQ(run({"sreve"}), 2);
   EXPECT_THAT(output_, HasSubstr("'sreve'"));
-  EXPECT_THAT(output_, HasSubstr("serve, check, fences, version"));
+  EXPECT_THAT(output_, HasSubstr("serve, check, fences, run, lease, version"));
 }
 
 TEST_F(CommandLineTest, TheConfigurationMayBeNamedWithoutAnOption) {
