@@ -22,7 +22,7 @@ routes:
 - name: exports
   match: /exports/{{tenant}}/{{path...}}
   fence: exports/{{tenant}}
-  http: {{upstream: "http://127.0.0.1:{}", timeout: 1s, {}}}
+  http: {{upstream: "http://127.0.0.1:{}", timeout: 3s, {}}}
 - name: reports
   match: /reports/{{tenant}}/{{path...}}
   fence: exports/{{tenant}}
