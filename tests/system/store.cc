@@ -82,9 +82,9 @@ StoreCase fixed(std::string name, std::string backend) {
 std::vector<StoreCase> all_stores() {
   return {fixed("Files", "    files: {root: exports}\n"),
           fixed("Sqlite", "    sqlite: {database: data/exports.db}\n"),
-          upstream("NginxByMove", UpstreamKind::kNginx, "commit: auto, settle: 3s, timeout: 1s"),
-          upstream("NginxPlain", UpstreamKind::kNginx, "commit: plain, settle: 3s, timeout: 1s"),
-          upstream("ApachePlain", UpstreamKind::kApache, "commit: auto, settle: 3s, timeout: 1s"),
+          upstream("NginxByMove", UpstreamKind::kNginx, "commit: auto, settle: 3s, timeout: 2s"),
+          upstream("NginxPlain", UpstreamKind::kNginx, "commit: plain, settle: 3s, timeout: 2s"),
+          upstream("ApachePlain", UpstreamKind::kApache, "commit: auto, settle: 3s, timeout: 2s"),
           {"Conditional", [] { return std::make_unique<ConditionalStore>(); }}};
 }
 
