@@ -18,16 +18,19 @@ std::string_view to_string(Guarantee guarantee) {
   return "none";
 }
 
-base::Awaitable<base::Result<LastWrite>> Backend::last_write(ResourceRequest request) {
-  using Answer = base::Awaitable<base::Result<LastWrite>>;
-  auto stamp = find_stamp(request.name);
-  if (!stamp) {
-    return stamp.error().kind == base::ErrorKind::kNotFound
-               ? Answer::ready(LastWrite())
-               : Answer::ready(tl::unexpected<base::Error>(std::move(stamp.error())));
+base::Result<LastWrite> as_last_write(base::Result<std::optional<base::Stamp>> stamp) {
+  if (stamp) {
+    return LastWrite{.exists = true,
+                     .request_id = *stamp ? std::move((*stamp)->request_id) : std::string()};
   }
-  return Answer::ready(
-      LastWrite{.exists = true, .request_id = *stamp ? (*stamp)->request_id : std::string()});
+  if (stamp.error().kind == base::ErrorKind::kNotFound) {
+    return LastWrite();
+  }
+  return tl::unexpected<base::Error>(std::move(stamp.error()));
+}
+
+base::Awaitable<base::Result<LastWrite>> Backend::last_write(ResourceRequest request) {
+  return base::Awaitable<base::Result<LastWrite>>::ready(as_last_write(find_stamp(request.name)));
 }
 
 }  // namespace fenceline::backends

@@ -116,6 +116,9 @@ struct LastWrite {
   std::string request_id = {};
 };
 
+/// What `Backend::find_stamp` says, as that.
+base::Result<LastWrite> as_last_write(base::Result<std::optional<base::Stamp>> stamp);
+
 /// A write that has no visible effect yet. Destroying it uncommitted leaves no trace.
 class StagedWrite {
  public:

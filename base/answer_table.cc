@@ -59,7 +59,9 @@ SqliteResult<AnswerTable> AnswerTable::prepare(SqliteConnection& connection,
                    "print = excluded.print, due = excluded.due, claimed_by = '', before = '', "
                    "status = excluded.status, fields = excluded.fields, body = excluded.body",
                    name)},
-      {&table.drop_, fmt::format("DELETE FROM main.{} WHERE key = ?1 AND key <> ''", name)},
+      {&table.drop_,
+       fmt::format("DELETE FROM main.{} WHERE key = ?1 AND claimed_by = ?2 AND claimed_by <> ''",
+                   name)},
       {&table.state_, fmt::format("SELECT due, status FROM main.{} WHERE key = ''", name)},
       {&table.store_,
        fmt::format("INSERT INTO main.{}(key, print, due, claimed_by, before, status, fields, body) "
@@ -149,12 +151,13 @@ SqliteResult<void> AnswerTable::keep(const Once& once, const KeptAnswer& answer)
   return store(*now);
 }
 
-SqliteResult<void> AnswerTable::drop(std::string_view key) {
+SqliteResult<void> AnswerTable::drop(std::string_view key, std::string_view claimed_by) {
   auto now = state();
   if (!now) {
     return tl::unexpected(std::move(now.error()));
   }
   drop_.bind_text(1, key);
+  drop_.bind_text(2, claimed_by);
   if (auto done = run(drop_); !done) {
     return done;
   }

@@ -50,8 +50,8 @@ class AnswerTable {
   /// Keeps an answer, in place of the claim if there is one.
   SqliteResult<void> keep(const Once& once, const KeptAnswer& answer);
 
-  /// Forgets a key.
-  SqliteResult<void> drop(std::string_view key);
+  /// Forgets a claim of `claimed_by`; nothing if that is not what is kept.
+  SqliteResult<void> drop(std::string_view key, std::string_view claimed_by);
 
  private:
   /// The row of its own that the table keeps about itself.

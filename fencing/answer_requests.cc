@@ -34,7 +34,7 @@ SqliteResult<Answer> apply(base::AnswerTable& table, const AnswerRequest& reques
     case AnswerRequest::Kind::kKeep:
       return table.keep(request.once, request.answer).map([] { return Answer(); });
     case AnswerRequest::Kind::kForget:
-      return table.drop(request.once.key).map([] { return Answer(); });
+      return table.drop(request.once.key, request.request_id).map([] { return Answer(); });
     case AnswerRequest::Kind::kRecall:
       break;
   }

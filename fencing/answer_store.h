@@ -33,8 +33,10 @@ class AnswerStore {
   virtual void keep(base::Once once, base::KeptAnswer answer,
                     base::Done<base::Result<void>> done) = 0;
 
-  /// Forgets a key, whose request has had no effect. Success, failure: as `keep`.
-  virtual void forget(std::string key, base::Done<base::Result<void>> done) = 0;
+  /// Forgets a claim of `claimed_by`, whose request has had no effect; nothing if that is not what
+  /// is kept. Success, failure: as `keep`.
+  virtual void forget(std::string key, std::string claimed_by,
+                      base::Done<base::Result<void>> done) = 0;
 };
 
 }  // namespace fenceline::fencing

@@ -107,10 +107,11 @@ class SqliteLedger final : public Ledger, public AnswerStore {
                           .done = without_row(std::move(done))});
   }
 
-  void forget(std::string key, base::Done<base::Result<void>> done) override {
+  void forget(std::string key, std::string claimed_by,
+              base::Done<base::Result<void>> done) override {
     enqueue(AnswerRequest{.kind = AnswerRequest::Kind::kForget,
                           .once = {.key = std::move(key), .print = {}},
-                          .request_id = {},
+                          .request_id = std::move(claimed_by),
                           .before = {},
                           .answer = {},
                           .done = without_row(std::move(done))});

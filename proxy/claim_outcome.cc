@@ -14,7 +14,10 @@ ClaimOutcome outcome_of_claim(const base::KeptRow& claim, const backends::LastWr
   if (now.exists && now.request_id == claim.claimed_by) {
     return ClaimOutcome::kApplied;
   }
-  if (!claim.before.empty() && mark_of(now) == claim.before) {
+  // What is absent again may have been there meanwhile, and removed by somebody else.
+  const bool unchanged =
+      mark_of(now) == claim.before && !claim.before.empty() && (claim.before != kAbsent || removes);
+  if (unchanged) {
     return may_come_late ? ClaimOutcome::kUnknown : ClaimOutcome::kNotApplied;
   }
   return removes && !now.exists ? ClaimOutcome::kApplied : ClaimOutcome::kUnknown;

@@ -21,7 +21,8 @@ std::string mark_of(const backends::LastWrite& write);
 
 /// `removes`: the request is a DELETE, which leaves no stamp. `may_come_late`: a write of this
 /// store may take effect after its process has ended, so that nothing having changed says nothing.
-/// Pure.
+/// Nor does it say anything of a PUT that the resource is absent as before: somebody may have
+/// removed what it made. Pure.
 ClaimOutcome outcome_of_claim(const base::KeptRow& claim, const backends::LastWrite& now,
                               bool removes, bool may_come_late);
 

@@ -25,6 +25,8 @@ struct RepeatableWrite {
 
   base::Once once;   ///< The print is there when the body has been read.
   PrintedBody body;  ///< What the backend reads.
+  /// The answer is not that of an effect of this request: nothing was committed.
+  bool nothing_done = false;
 };
 
 /// One request and what the pipeline has found out about it so far.
@@ -45,6 +47,9 @@ struct Exchange {
   base::Token mark_at_leave;       ///< The mark when its permit was settled; no token: it had none.
   std::unique_ptr<S3Exchange> s3;  ///< Only on an S3 route.
   std::unique_ptr<RepeatableWrite> once;  ///< Only for a write with an idempotency key.
+
+  /// True if the answer to this write came from what is kept, not from its commit.
+  [[nodiscard]] bool answered_from_memory() const { return once != nullptr && once->nothing_done; }
 
   /// True if this request goes through the gate: it carries a token on a fenced route.
   [[nodiscard]] bool claims() const { return token.exists() && key.has_value(); }

@@ -77,7 +77,8 @@ Awaitable<Result<Reply>> Pipeline::write(Exchange& exchange) {
   }
   // 4 COMMIT and 5 DURABLE. If this coroutine is destroyed in here, the permits settle as in doubt.
   auto outcome = co_await parts_.repeats.commit(exchange, **staged);
-  if (*entered && is_refusal(outcome)) {
+  const bool nothing_done = exchange.answered_from_memory();
+  if (*entered && (nothing_done || is_refusal(outcome))) {
     // It was to replace an older write of unknown outcome, and did not.
     Result<void> inside;
     auto settled = co_await settle_older(exchange, nullptr, std::move(inside));
@@ -87,7 +88,7 @@ Awaitable<Result<Reply>> Pipeline::write(Exchange& exchange) {
   }
   // 6 LEAVE, then 7 ANSWER
   leave(exchange, permits, on_record,
-        exchange.only_stages ? Settlement::kNotApplied : settlement_of(outcome));
+        exchange.only_stages || nothing_done ? Settlement::kNotApplied : settlement_of(outcome));
   learn(exchange, outcome);
   co_return outcome;
 }

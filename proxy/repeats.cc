@@ -44,8 +44,15 @@ bool removes(const Exchange& exchange) {
   return exchange.request.head.method == base::Method::kDelete;
 }
 
-/// The answer of an effect whose answer nobody kept: whether it created something is not known.
-Reply reconstructed() { return base::replayed({.status = 204, .fields = {}, .body = {}}); }
+/// Whether the effect surely did not take place. An upstream that failed in the middle (500, 502,
+/// 504) may have passed it on; one that does not take it (501, 503, 507) has not.
+bool had_no_effect(const Result<Reply>& outcome) {
+  if (!outcome) {
+    return outcome.error().applied == Applied::kNo;
+  }
+  const int status = outcome->status;
+  return status / 100 != 2 && status != 500 && status != 502 && status != 504;
+}
 
 Awaitable<Result<Recalled>> recall(fencing::AnswerStore& answers, const Exchange& exchange,
                                    std::string before) {
@@ -54,8 +61,14 @@ Awaitable<Result<Recalled>> recall(fencing::AnswerStore& answers, const Exchange
                 before = std::move(before)](base::Done<Result<Recalled>> done) mutable {
     answers.recall(std::move(once), std::move(request_id), std::move(before), std::move(done));
   };
-  return base::answer_within<Recalled>(exchange.request.timers, exchange.route->drain, too_late(),
-                                       std::move(start));
+  auto recalled = co_await base::answer_within<Recalled>(
+      exchange.request.timers, exchange.route->drain, too_late(), std::move(start));
+  if (!recalled) {
+    // A claim that comes too late is taken back: calls take effect in their order.
+    answers.forget(exchange.once->once.key, std::string(exchange.request.request_id),
+                   [](const Result<void>& /*done*/) {});
+  }
+  co_return recalled;
 }
 
 }  // namespace
@@ -84,6 +97,7 @@ Awaitable<Result<Reply>> Repeats::commit(Exchange& exchange, StagedWrite& staged
 }
 
 Awaitable<Result<Reply>> Repeats::commit_beside(Exchange& exchange, StagedWrite& staged) {
+  exchange.once->nothing_done = true;  // Until the commit.
   const backends::ResourceRequest resource = exchange.resource();
   auto now = co_await exchange.route->backend->last_write(resource);
   if (!now) {
@@ -120,12 +134,14 @@ Awaitable<Result<Reply>> Repeats::settle_claim(Exchange& exchange, StagedWrite& 
     co_return tl::unexpected<Error>(unknown_outcome());
   }
   if (outcome == ClaimOutcome::kApplied) {
-    Reply reply = reconstructed();
+    // Whether it created something is not known.
+    Reply reply;
+    reply.status = 204;
     co_await keep_answer(exchange, reply);
-    co_return reply;
+    co_return base::replayed({.status = reply.status, .fields = {}, .body = {}});
   }
   // The claim names another request, whose stamp the effect of this one would not have.
-  co_await forget(exchange);
+  co_await forget(exchange, claim.claimed_by);
   auto again = co_await recall(answers_, exchange, mark_of(now));
   if (!again) {
     co_return pass_on(again.error());
@@ -137,11 +153,12 @@ Awaitable<Result<Reply>> Repeats::settle_claim(Exchange& exchange, StagedWrite& 
 }
 
 Awaitable<Result<Reply>> Repeats::commit_and_keep(Exchange& exchange, StagedWrite& staged) {
+  exchange.once->nothing_done = false;
   auto outcome = co_await staged.commit();
   if (outcome && outcome->status / 100 == 2) {
     co_await keep_answer(exchange, *outcome);
-  } else if (outcome || outcome.error().applied == Applied::kNo) {
-    co_await forget(exchange);
+  } else if (had_no_effect(outcome)) {
+    co_await forget(exchange, std::string(exchange.request.request_id));
   }
   co_return outcome;
 }
@@ -167,9 +184,10 @@ Awaitable<void> Repeats::keep_answer(Exchange& exchange, const Reply& reply) {
   }
 }
 
-Awaitable<void> Repeats::forget(Exchange& exchange) {
-  auto start = [this, key = exchange.once->once.key](base::Done<Result<void>> done) mutable {
-    answers_.forget(std::move(key), std::move(done));
+Awaitable<void> Repeats::forget(Exchange& exchange, std::string claimed_by) {
+  auto start = [this, key = exchange.once->once.key,
+                claimed_by = std::move(claimed_by)](base::Done<Result<void>> done) mutable {
+    answers_.forget(std::move(key), std::move(claimed_by), std::move(done));
   };
   auto forgotten = co_await base::answer_within<void>(
       exchange.request.timers, exchange.route->drain, too_late(), std::move(start));

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "backends/backend.h"
 #include "base/async.h"
@@ -47,7 +48,7 @@ class Repeats {
   base::Awaitable<base::Result<base::Reply>> commit_and_keep(Exchange& exchange,
                                                              backends::StagedWrite& staged);
   base::Awaitable<void> keep_answer(Exchange& exchange, const base::Reply& reply);
-  base::Awaitable<void> forget(Exchange& exchange);
+  base::Awaitable<void> forget(Exchange& exchange, std::string claimed_by);
 
   fencing::AnswerStore& answers_;
   RunningKeys running_;

@@ -36,6 +36,30 @@ base::Awaitable<Result<std::string>> list_on_pool(std::shared_ptr<Store> store,
   return base::run_on<Result<std::string>>(pool, std::move(work));
 }
 
+Result<std::optional<base::Stamp>> stamp_in(Store& store, std::string_view name) {
+  if (auto checked = files::check_name(name); !checked) {
+    return tl::unexpected(std::move(checked.error()));
+  }
+  auto opened = files::open_resource(store, std::string(name));
+  if (!opened) {
+    return tl::unexpected(std::move(opened.error()));
+  }
+  if (S_ISDIR(opened->status.st_mode)) {
+    return tl::unexpected(files::not_found(name));
+  }
+  files::FileState file;
+  auto inspected = files::inspect(store.calls, opened->fd.get(), opened->status, file);
+  if (!inspected) {
+    return tl::unexpected(std::move(inspected.error()));
+  }
+  if (!file.metadata) {
+    return std::nullopt;
+  }
+  return base::Stamp{.key = {},
+                     .token = file.metadata->token,
+                     .request_id = std::string(file.metadata->request_id)};
+}
+
 class FilesBackend final : public Backend {
  public:
   FilesBackend(std::shared_ptr<Store> store, std::string root)
@@ -82,28 +106,15 @@ class FilesBackend final : public Backend {
     return files::stage_write(store_, request, body, std::move(stamp));
   }
 
+  base::Awaitable<Result<LastWrite>> last_write(ResourceRequest request) override {
+    auto look = [store = store_, name = std::string(request.name)] {
+      return as_last_write(stamp_in(*store, name));
+    };
+    return base::run_on<Result<LastWrite>>(store_->pool, std::move(look));
+  }
+
   Result<std::optional<base::Stamp>> find_stamp(std::string_view name) override {
-    if (auto checked = files::check_name(name); !checked) {
-      return tl::unexpected(std::move(checked.error()));
-    }
-    auto opened = files::open_resource(*store_, std::string(name));
-    if (!opened) {
-      return tl::unexpected(std::move(opened.error()));
-    }
-    if (S_ISDIR(opened->status.st_mode)) {
-      return tl::unexpected(files::not_found(name));
-    }
-    files::FileState file;
-    auto inspected = files::inspect(store_->calls, opened->fd.get(), opened->status, file);
-    if (!inspected) {
-      return tl::unexpected(std::move(inspected.error()));
-    }
-    if (!file.metadata) {
-      return std::nullopt;
-    }
-    return base::Stamp{.key = {},
-                       .token = file.metadata->token,
-                       .request_id = std::string(file.metadata->request_id)};
+    return stamp_in(*store_, name);
   }
 
   [[nodiscard]] std::optional<std::string> out_of_service() const override {

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -73,16 +74,18 @@ bool reap_all_but(pid_t leader) {
   return none_left;
 }
 
-void kill_all_children() {
+void kill_all_children(const std::vector<pid_t>& spared) {
   while (true) {
+    bool any_left = false;
     for (const pid_t child : children()) {
-      ::kill(child, SIGKILL);
+      if (std::ranges::count(spared, child) > 0) {
+        continue;
+      }
+      const bool killed = ::kill(child, SIGKILL) == 0;
+      const bool ended = ::waitpid(child, nullptr, WNOHANG) == child;
+      any_left = any_left || (killed && !ended);
     }
-    pid_t ended = 0;
-    do {
-      ended = ::waitpid(-1, nullptr, WNOHANG);
-    } while (ended > 0);
-    if (ended < 0 && errno == ECHILD) {
+    if (!any_left) {
       return;
     }
     ::poll(nullptr, 0, 5);

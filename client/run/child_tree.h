@@ -22,8 +22,10 @@ void signal_all(pid_t leader, int signal);
 /// is left.
 bool reap_all_but(pid_t leader);
 
-/// Kills every child and all that comes to this process, and waits for them. Only for a process
-/// that adopts orphans and wants to have none left.
-void kill_all_children();
+/// Kills every child but `spared` and all that comes to this process, and waits for them. Only for
+/// a process that adopts orphans and wants to have none left. `spared`: those that were there
+/// before, as of a shell that became this process. Ends what it may; one that it may not kill is
+/// left.
+void kill_all_children(const std::vector<pid_t>& spared);
 
 }  // namespace fenceline::client

@@ -25,6 +25,7 @@ Guard::Guard(GuardSetup setup, const SignalState& signals, const Terminal& termi
   base::UniqueFd theirs(ends[1]);
   // If the guard is killed, what is left of the command comes here.
   adopt_orphans();
+  children_before_ = children();
   pid_ = ::fork();
   if (pid_ < 0) {
     throw std::system_error(errno, std::generic_category(), "fork");
@@ -45,7 +46,7 @@ void Guard::clean_up() {
   ::waitpid(pid_, &status, 0);
   pid_ = -1;
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    kill_all_children();
+    kill_all_children(children_before_);
   }
 }
 

@@ -52,6 +52,7 @@ class Guard {
  private:
   base::UniqueFd socket_;
   pid_t pid_ = -1;
+  std::vector<pid_t> children_before_;  ///< Of this process: not of the command.
   bool is_gone_ = false;
 };
 

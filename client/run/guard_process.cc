@@ -222,7 +222,7 @@ void guard_command(GuardSetup setup, base::UniqueFd socket, const SignalState& s
   try {
     GuardProcess(std::move(setup), std::move(socket), signals, terminal).run();
   } catch (const std::exception&) {
-    kill_all_children();
+    kill_all_children({});
     ::_exit(1);
   }
   ::_exit(0);

@@ -41,6 +41,11 @@ class Poll {
                              return http.ask(call, token);
                            })) {}
 
+  /// An answer that nobody needs is not waited for.
+  ~Poll() { stop_source_.request_stop(); }
+  Poll(const Poll&) = delete;
+  Poll& operator=(const Poll&) = delete;
+
   /// True if it has been answered within `time`.
   bool answered_within(Milliseconds time) {
     return answer_.wait_for(time) == std::future_status::ready;

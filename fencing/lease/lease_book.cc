@@ -160,6 +160,11 @@ void LeaseBook::free_keys(const Bid& bid) {
 void LeaseBook::close_key(const base::FenceKey& key, base::Milliseconds delay,
                           base::MonotonicTime now) {
   KeyEntry& entry = keys_[key];
+  if (entry.closed_until) {
+    // After a crash between two answers of the store there may be a lease and a delay of one key.
+    timed_.remove({Due::kLockDelay, entry.delay_number});
+    delays_.erase(entry.delay_number);
+  }
   entry.delay_number = ++last_number_;
   entry.closed_until = now + delay;
   delays_.emplace(entry.delay_number, key);

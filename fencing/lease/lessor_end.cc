@@ -29,7 +29,11 @@ void LessorImpl::end(Bid& bid, LeaseEvents::End how, Time now) {
 }
 
 void LessorImpl::end_owed() {
-  if (closed_ || !book_.owed().any()) {
+  if (closed_) {
+    return;
+  }
+  if (!book_.owed().any()) {
+    retry_at_.reset();  // A grant has told the store meanwhile: nothing is due.
     return;
   }
   const Time now = parts_.clock.now();

@@ -68,9 +68,13 @@ TEST_F(AnswerTableTest, AClaimBecomesAnAnswerOrGoes) {
   EXPECT_EQ(row->claimed_by, "");
   EXPECT_EQ(row->answer.status, 204);
   ASSERT_TRUE(table_->claim(once("b"), "request-3", ""));
-  ASSERT_TRUE(table_->drop("b"));
+  ASSERT_TRUE(table_->drop("b", "request-2"));
+  EXPECT_TRUE(is_kept("b"));
+  ASSERT_TRUE(table_->drop("b", "request-3"));
   EXPECT_FALSE(is_kept("b"));
-  ASSERT_TRUE(table_->drop("never there"));
+  ASSERT_TRUE(table_->drop("a", ""));
+  EXPECT_TRUE(is_kept("a")) << "an answer is not forgotten";
+  ASSERT_TRUE(table_->drop("never there", "request-3"));
 }
 
 TEST_F(AnswerTableTest, StaysForItsTimeAndThenLeaves) {
@@ -105,14 +109,14 @@ TEST_F(AnswerTableTest, ATimeInWhichNothingRanDoesNotCount) {
 TEST_F(AnswerTableTest, HasABound) {
   open(2);
   EXPECT_TRUE(*table_->has_room());
-  ASSERT_TRUE(table_->keep(once("a"), {}));
+  ASSERT_TRUE(table_->claim(once("a"), "r", ""));
   ASSERT_TRUE(table_->claim(once("b"), "r", ""));
   EXPECT_FALSE(*table_->has_room());
   open(2);
   EXPECT_FALSE(*table_->has_room());
   ASSERT_TRUE(table_->keep(once("b"), {}));
   EXPECT_FALSE(*table_->has_room());
-  ASSERT_TRUE(table_->drop("a"));
+  ASSERT_TRUE(table_->drop("a", "r"));
   EXPECT_TRUE(*table_->has_room());
 }
 

@@ -87,6 +87,9 @@ TEST_F(KeptAnswersTest, AForgottenKeyIsFree) {
   ASSERT_TRUE(forget("k"));
   EXPECT_FALSE(recall("k")->has_value());
   EXPECT_TRUE(forget("never there"));
+  recall("k", "1");
+  ASSERT_TRUE(forget("k", "2"));
+  EXPECT_EQ((*recall("k"))->claimed_by, "1");
 }
 
 TEST_F(KeptAnswersTest, CallsTakeEffectInTheirOrderTogetherWithRaises) {
@@ -94,15 +97,18 @@ TEST_F(KeptAnswersTest, CallsTakeEffectInTheirOrderTogetherWithRaises) {
   const auto add = [&](Recalled row) { arrived.add(std::move(row)); };
   AnswerStore& answers = *ledger_->answers();
   answers.recall(once("k"), "1", "", add);
-  answers.keep(once("k"), {.status = 204, .fields = {}, .body = {}}, [](const auto&) {});
   answers.recall(once("k"), "2", "", add);
-  answers.forget("k", [](const auto&) {});
+  answers.forget("k", "1", [](const auto&) {});
   answers.recall(once("k"), "3", "", add);
+  answers.keep(once("k"), {.status = 204, .fields = {}, .body = {}}, [](const auto&) {});
+  answers.forget("k", "", [](const auto&) {});
+  answers.recall(once("k"), "4", "", add);
   ASSERT_TRUE(raise_now(*ledger_, "key", testing::mark_of(5)));
-  const auto rows = arrived.wait_for(3);
+  const auto rows = arrived.wait_for(4);
   EXPECT_FALSE(rows[0]->has_value());
-  EXPECT_EQ((*rows[1])->answer.status, 204);
+  EXPECT_EQ((*rows[1])->claimed_by, "1");
   EXPECT_FALSE(rows[2]->has_value());
+  EXPECT_EQ((*rows[3])->answer.status, 204);
 }
 
 TEST_F(KeptAnswersTest, WhatIsClaimedSurvivesAPowerLoss) {

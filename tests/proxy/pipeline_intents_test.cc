@@ -200,6 +200,23 @@ TEST_F(PipelineIntentsTest, ARefusalOfAReplacingWriteIsToldWhenTheOlderOneIsHarm
   EXPECT_EQ(finish("PUT", kFile, {{"Fencing-Token", "34"}}).status, 412) << "as it is";
 }
 
+// What is kept for a key was not sent again: it has replaced nothing.
+TEST_F(PipelineIntentsTest, ARepeatedWriteReplacesNothing) {
+  pending_.front().idempotency.emplace();
+  const auto repeated = [this](const std::string& token) {
+    return finish("PUT", kFile, {{"Fencing-Token", token}, {"Idempotency-Key", "k"}});
+  };
+  EXPECT_EQ(repeated("32").status, 201);
+  leave_a_write_in_doubt();
+  backend_->bearing = backends::Bearing::kReplaces;
+  EXPECT_EQ(repeated("34").status, 503);
+  EXPECT_EQ(backend_->events, (Events{"stage acme/a.csv", "revoke there", "drop"}));
+  backend_->revokes = backends::Revocation::kRevoked;
+  const base::Reply reply = repeated("34");
+  EXPECT_EQ(reply.status, 201);
+  EXPECT_EQ(field(reply, "Idempotency-Replayed"), "true");
+}
+
 // Whoever passes the last check before the newer token is announced is on record by then, so that
 // the newer one finds it even where this process does not live on.
 TEST_F(PipelineIntentsTest, TheFenceIsCheckedAfterTheRecord) {

@@ -152,6 +152,33 @@ TEST_F(PipelineOnceTest, AnUnknownOutcomeIsSaid) {
   EXPECT_NE(text(reply).find(R"("applied":"unknown")"), std::string::npos);
   EXPECT_EQ(commits(), 0U);
   EXPECT_EQ(only_row().claimed_by, "lost");
+  // Nothing was begun, so nobody has to wait for it.
+  EXPECT_EQ(put("2", "other", "content").status, 201);
+}
+
+TEST_F(PipelineOnceTest, AnUpstreamThatFailedInTheMiddleLeavesTheClaim) {
+  for (const int status : {500, 502, 504}) {
+    backend_->commit_answers = status;
+    const std::string key = std::to_string(status);
+    EXPECT_EQ(put("1", key, "content").status, status);
+    EXPECT_EQ(put("1", key, "content").status, 409);
+  }
+  for (const int status : {400, 404, 503}) {
+    backend_->commit_answers = status;
+    const std::string key = std::to_string(status);
+    EXPECT_EQ(put("1", key, "content").status, status);
+    EXPECT_EQ(put("1", key, "content").status, status) << "it is tried again";
+  }
+}
+
+TEST_F(PipelineOnceTest, WhatIsReconstructedIsSaidToBeReplayedOnce) {
+  leave_a_claim("before");
+  backend_->wrote_last = {.exists = true, .request_id = "lost"};
+  EXPECT_EQ(field(put("1", "k", "content"), "Idempotency-Replayed"), "true");
+  const base::Reply again = put("1", "k", "content");
+  EXPECT_EQ(again.status, 204);
+  const auto fields = again.fields.list();
+  EXPECT_EQ(std::ranges::count(fields, "Idempotency-Replayed", &base::OwnedField::first), 1);
 }
 
 TEST_F(PipelineOnceTest, AnUnknownCommitLeavesTheClaim) {
@@ -195,7 +222,7 @@ TEST(ClaimOutcome, IsDecidedByWhoWroteLast) {
     EXPECT_EQ(outcome_of_claim(claim, old, removes, false), kNotApplied);
     EXPECT_EQ(outcome_of_claim(claim, old, removes, true), kUnknown);
     EXPECT_EQ(outcome_of_claim(claim, other, removes, false), kUnknown);
-    EXPECT_EQ(outcome_of_claim(created, absent, removes, false), kNotApplied);
+    EXPECT_EQ(outcome_of_claim(created, absent, removes, false), removes ? kNotApplied : kUnknown);
     EXPECT_EQ(outcome_of_claim(blind, unstamped, removes, false), kUnknown);
   }
   EXPECT_EQ(outcome_of_claim(claim, absent, true, true), kApplied);

@@ -17,6 +17,7 @@ class FakeBackend final : public backends::Backend {
   std::vector<std::string> events;  ///< "stage", "commit", "drop", "read", in order.
   std::optional<base::Stamp> last_stamp;
   std::optional<base::Error> commit_fails_with;
+  int commit_answers = 201;
   bool holds_commits = false;                   ///< They wait for `release_commit`.
   std::optional<backends::WriteIntent> intent;  ///< Of every write.
   /// What `revoke` answers.
@@ -130,7 +131,7 @@ class FakeBackend final : public backends::Backend {
         co_return tl::unexpected<base::Error>(*backend_.commit_fails_with);
       }
       base::Reply reply;
-      reply.status = 201;
+      reply.status = backend_.commit_answers;
       co_return reply;
     }
 

@@ -47,8 +47,12 @@ class MemoryAnswers final : public fencing::AnswerStore {
     done({});
   }
 
-  void forget(std::string key, base::Done<base::Result<void>> done) override {
-    rows.erase(key);
+  void forget(std::string key, std::string claimed_by,
+              base::Done<base::Result<void>> done) override {
+    const auto found = rows.find(key);
+    if (found != rows.end() && found->second.claimed_by == claimed_by) {
+      rows.erase(found);
+    }
     done({});
   }
 };
