@@ -51,9 +51,10 @@ class KeptAnswersTest : public ::testing::Test {
     return arrived.wait_for(1).front();
   }
 
-  base::Result<void> forget(const std::string& key) {
+  base::Result<void> forget(const std::string& key, const std::string& request = "r") {
     Arrivals<base::Result<void>> arrived;
-    ledger_->answers()->forget(key, [&](base::Result<void> done) { arrived.add(std::move(done)); });
+    ledger_->answers()->forget(key, request,
+                               [&](base::Result<void> done) { arrived.add(std::move(done)); });
     return arrived.wait_for(1).front();
   }
 
