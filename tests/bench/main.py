@@ -17,6 +17,7 @@ import sys
 import calm
 import counts_report
 import durable
+import leases
 import places
 import scale
 import times
@@ -24,7 +25,7 @@ from report import Report
 from servers import Failed
 
 TOO_NOISY = 2
-PARTS = ("times", "counts", "durable", "scale")
+PARTS = ("times", "counts", "durable", "leases", "scale")
 
 
 def arguments():
@@ -38,6 +39,8 @@ def arguments():
                              "busy")
     parser.add_argument("--durable", action="store_true",
                         help="part: rates of durable writes and raises beside plain loops")
+    parser.add_argument("--leases", action="store_true",
+                        help="part: leases per second beside locks in etcd and Redis")
     parser.add_argument("--scale", action="store_true",
                         help="part: 10 million keys, 10,000 idle connections")
     parser.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX",
@@ -48,8 +51,8 @@ def arguments():
     parser.add_argument("--quick", action="store_true",
                         help="3 rounds of half a second, 1 million keys: to see that it works")
     parser.add_argument("--disk", type=pathlib.Path, metavar="FOLDER",
-                        help="with --durable: measure in a new folder below this one instead of on an "
-                             "image, which is reached through kernel threads that have to wait for "
+                        help="with --durable or --leases: measure in a new folder below this one "
+                             "instead of on an image, which is reached through kernel threads that have to wait for "
                              "their turn on a busy machine")
     parser.add_argument("--anyway", action="store_true",
                         help="print what is too noisy all the same, marked; the status stays 2")
@@ -84,12 +87,14 @@ def take_the_processor():
 def measure(options, report, binary, tools, folder):
     if options.times and os.cpu_count() < 2:
         raise Failed("times need two cores, one for the server and one for the client")
-    if options.times or options.durable:
+    if options.times or options.durable or options.leases:
         take_the_processor()
     if options.times:
         times.run(report, options, binary, tools, folder)
     if options.durable:
         durable.run(report, options, binary, tools, folder)
+    if options.leases:
+        leases.run(report, options, binary, tools, folder)
     if options.counts:
         counts_report.run(report, options, binary, tools)
     if options.scale:

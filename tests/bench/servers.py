@@ -66,6 +66,20 @@ routes:
     sqlite: {{database: {folder}/documents.db}}
 """
 
+# The lease service alone.
+FENCELINE_LEASES_CONFIG = """\
+listen: 127.0.0.1:0
+admin: {{listen: 127.0.0.1:0}}
+ledger: {{sqlite: {folder}/ledger.db}}
+timeouts: {{keep_alive: 1h}}
+threads: {{io: 1, workers: 1}}
+leases: {{}}
+routes:
+  - name: fenced
+    match: /fenced/{{path...}}
+    files: {{root: {folder}/fenced, sync: none}}
+"""
+
 # What nginx needs to stream like us: keep-alive to the upstream, no copy of a body on disk.
 NGINX_PROXY_CONFIG = """\
 daemon off;
@@ -284,6 +298,12 @@ def start_fenceline_s3(binary, folder, upstream_port, wrapper=(), environment=No
     text = FENCELINE_S3_CONFIG.format(folder=folder, upstream=upstream_port, region=signing.REGION,
                                       access_key=signing.ACCESS_KEY, secret_key=signing.SECRET_KEY)
     return _start_fenceline(binary, folder, wrapper, environment, text)
+
+
+def start_fenceline_leases(binary, folder, wrapper=(), environment=None):
+    """The lease service, and a route that nobody uses."""
+    return _start_fenceline(binary, folder, wrapper, environment,
+                            FENCELINE_LEASES_CONFIG.format(folder=folder))
 
 
 def _start_fenceline(binary, folder, wrapper, environment, text):

@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "client/sources/fenceline_service.h"
+#include "tests/client/fenceline_server.h"
 #include "tests/client/source_contract.h"
-#include "tests/support/server_process.h"
 #include "tests/support/temp_folder.h"
 
 namespace fenceline::testing {
@@ -21,45 +21,6 @@ using base::ErrorKind;
 using base::Milliseconds;
 using client::Grant;
 using ::testing::HasSubstr;
-
-class FencelineServer final : public SourceServer {
- public:
-  explicit FencelineServer(std::string leases = "{min_ttl: 100ms}") : leases_(std::move(leases)) {
-    restart();
-    port_ = process_->port();
-  }
-
-  [[nodiscard]] std::string url() const override {
-    return fmt::format("fenceline://127.0.0.1:{}", port_);
-  }
-
-  void kill() override { process_.reset(); }
-
-  void restart() override {
-    process_.reset();
-    process_.emplace(folder_.path().string(), fmt::format(R"(
-listen: 127.0.0.1:{}
-admin: {{listen: 127.0.0.1:0}}
-ledger: {{sqlite: ledger.db}}
-leases: {}
-routes:
-  - name: exports
-    match: /exports/{{tenant}}/{{path...}}
-    fence: exports/{{tenant}}
-    files: {{root: exports, sync: none}}
-)",
-                                                          port_, leases_));
-  }
-
-  [[nodiscard]] int shortest_ttl_ms() const override { return 1'000; }
-  [[nodiscard]] bool is_fair() const override { return true; }
-
- private:
-  const std::string leases_;
-  TempFolder folder_;
-  std::uint16_t port_ = 0;
-  std::optional<ServerProcess> process_;
-};
 
 INSTANTIATE_TEST_SUITE_P(Fenceline, SourceContract,
                          ::testing::Values(SourceCase{
