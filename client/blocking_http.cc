@@ -162,6 +162,8 @@ Result<HttpAnswer> RealBlockingHttp::ask(const HttpCall& call, std::stop_token s
   if (!loop_) {
     loop_ = std::make_unique<Loop>(client_);
   }
+  // Nobody has turned the wheel since the last call: what is armed now must not count from then.
+  loop_->wheel.advance(steady_clock::now());
   const steady_clock::time_point end = steady_clock::now() + call.deadline;
   Progress progress;
   base::spawn(loop_->context, keep_answer(*loop_->client, loop_->wheel, call, fields, progress),

@@ -88,7 +88,15 @@ void LeaseKeeper::work(const std::stop_token& stop) {
   tell({Kind::kAcquired, *grant});
   base::Error failure;
   if (keep(*grant, stop)) {
-    if (auto released = source_->release(*grant); !released) {
+    auto released = source_->release(*grant);
+    if (!released && released.error().kind != base::ErrorKind::kLeaseEnded) {
+      // Once more: others would have to wait for the rest of the ttl.
+      released = source_->release(*grant);
+      if (!released && released.error().kind == base::ErrorKind::kLeaseEnded) {
+        released = {};  // Only the first answer was lost.
+      }
+    }
+    if (!released) {
       failure = std::move(released.error());
     }
   }

@@ -79,6 +79,9 @@ base::Error lease_held(const LeaseBook& book, const Lease& wanted, base::Monoton
       first = std::move(obstacle);
     }
   }
+  if (first.text.empty()) {
+    first.text = "Others are before you in line: they wait for these keys and for others.";
+  }
   base::Error error =
       error_of(ErrorKind::kLeaseHeld, first.text + " Ask again later, or wait for it.");
   error.retry_after_s = whole_seconds(at_most);

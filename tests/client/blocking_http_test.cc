@@ -7,6 +7,7 @@
 #include <stop_token>
 
 #include "tests/support/hostile_upstream.h"
+#include "tests/support/server_process.h"
 
 namespace fenceline::client {
 namespace {
@@ -109,6 +110,29 @@ TEST(BlockingHttp, AfterAnAbandonedCallItAsksAgain) {
   ASSERT_TRUE(answer) << answer.error().detail;
   EXPECT_EQ(answer->status, 200);
   upstream.tell();
+}
+
+// The time between two calls is not that of the second one: with a pause above the time for a
+// connection every renewal would fail.
+TEST(BlockingHttp, APauseBetweenCallsDoesNotCount) {
+  HostileUpstream upstream([](UpstreamPeer& peer) {
+    peer.read_request();
+    peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+  });
+  base::net::HttpClientOptions options;
+  options.host = "127.0.0.1";
+  options.port = upstream.port();
+  options.connect = Milliseconds(500);
+  options.first_byte = Milliseconds(500);
+  options.idle = Milliseconds(500);
+  auto client = *make_blocking_http(std::move(options));
+  for (int i = 0; i < 3; ++i) {
+    const auto answer = client->ask(put("x"), {});
+    ASSERT_TRUE(answer) << i << ": " << answer.error().detail;
+    const auto end = std::chrono::steady_clock::now() + Milliseconds(700);
+    testing::wait_until("the pause to be over",
+                        [&] { return std::chrono::steady_clock::now() >= end; });
+  }
 }
 
 TEST(BlockingHttp, AnUnreachableServerIsNamedAndNothingWasSent) {

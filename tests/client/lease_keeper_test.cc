@@ -6,6 +6,7 @@
 #include <atomic>
 #include <deque>
 #include <mutex>
+#include <tuple>
 
 #include "base/boottime_clock.h"
 #include "tests/support/server_process.h"
@@ -34,6 +35,7 @@ class ScriptedSource final : public client::TokenSource {
     std::optional<ErrorKind> otherwise = {};
     int renewed = 0;
     int released = 0;
+    std::deque<ErrorKind> releases = {};  ///< Failures; afterwards it works.
   };
 
   ScriptedSource(Script& script, const base::Clock& clock) : script_(script), clock_(clock) {}
@@ -64,6 +66,11 @@ class ScriptedSource final : public client::TokenSource {
   Result<void> release(const Grant& /*grant*/) override {
     const std::lock_guard lock(script_.mutex);
     ++script_.released;
+    if (!script_.releases.empty()) {
+      const ErrorKind failure = script_.releases.front();
+      script_.releases.pop_front();
+      return base::fail(failure, "as scripted");
+    }
     return {};
   }
 
@@ -127,6 +134,27 @@ TEST_F(LeaseKeeperTest, RenewsUntilItIsStoppedAndReleases) {
   keeper_->stop();
   EXPECT_EQ(next_but_renewals().kind, KeeperNews::Kind::kReleased);
   EXPECT_EQ(script_.released, 1);
+}
+
+TEST_F(LeaseKeeperTest, AReleaseIsTriedOnceMore) {
+  using Failures = std::deque<ErrorKind>;
+  const std::tuple<Failures, int, bool> cases[] = {
+      {{ErrorKind::kUpstreamFailed}, 2, true},
+      {{ErrorKind::kUpstreamTimeout, ErrorKind::kLeaseEnded}, 2, true},
+      {{ErrorKind::kUpstreamFailed, ErrorKind::kUpstreamFailed}, 2, false},
+      {{ErrorKind::kLeaseEnded}, 1, false},
+  };
+  for (const auto& [failures, calls, succeeds] : cases) {
+    script_.releases = failures;
+    script_.released = 0;
+    start();
+    expect_start();
+    keeper_->stop();
+    const KeeperNews news = next_but_renewals();
+    EXPECT_EQ(news.kind, KeeperNews::Kind::kReleased);
+    EXPECT_EQ(news.error.detail.empty(), succeeds);
+    EXPECT_EQ(script_.released, calls);
+  }
 }
 
 TEST_F(LeaseKeeperTest, SaysOnceThatItHasTroubleAndGoesOn) {
