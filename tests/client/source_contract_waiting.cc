@@ -76,7 +76,7 @@ TEST_P(SourceContract, FirstComeFirstServed) {
   std::vector<std::future<void>> waiters;
   for (const std::string name : {"b", "c", "d"}) {
     waiters.push_back(std::async(std::launch::async, wait_for_it, name));
-    let_pass(Milliseconds(700));
+    let_pass(Milliseconds(1'500));
   }
   // Nobody gets in front by not waiting.
   const auto barging = open()->acquire(order(queue, "e"), {});

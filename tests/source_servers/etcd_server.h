@@ -27,7 +27,7 @@ class EtcdServer final : public SourceServer {
   [[nodiscard]] std::string url() const override;
   void kill() override;
   void restart() override;
-  [[nodiscard]] int shortest_ttl_ms() const override { return 2'000; }  // Disks can be slow.
+  [[nodiscard]] int shortest_ttl_ms() const override { return 3'000; }  // Disks can be slow.
   [[nodiscard]] bool is_fair() const override { return true; }
 
   /// `host:port,…` of all members.

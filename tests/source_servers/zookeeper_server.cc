@@ -41,9 +41,10 @@ ZooKeeperServer::ZooKeeperServer(int servers) {
     servers_[i].process = std::make_unique<EngineProcess>(
         std::vector<std::string>{
             "java", "-Xms32m", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-            "-Xshare:auto", "-Dzookeeper.jmx.log4j.disable=true", "-cp",
-            fmt::format("{}:{}", home, kJars), "org.apache.zookeeper.server.quorum.QuorumPeerMain",
-            home + "/zoo.cfg"},
+            "-Xshare:auto", "-Dzookeeper.jmx.log4j.disable=true",
+            // What is killed is the process: the kernel keeps what it wrote.
+            "-Dzookeeper.forceSync=no", "-cp", fmt::format("{}:{}", home, kJars),
+            "org.apache.zookeeper.server.quorum.QuorumPeerMain", home + "/zoo.cfg"},
         folder_.at(fmt::format("s{}.log", i)));
   }
   restart();
