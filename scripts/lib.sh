@@ -95,9 +95,10 @@ configure() {
   rm -f "$log"
 }
 
-# build PRESET TARGET… — on all cores; one job of ours needs up to 0.7 GB of memory.
+# build PRESET TARGET… — on all cores, or with FENCELINE_JOBS jobs; one of ours needs up to 0.7 GB of
+# memory.
 build() {
   local preset="$1"
   shift
-  (cd "$FENCELINE_ROOT" && cmake --build --preset "$preset" --parallel "$(nproc)" --target "$@") >&2
+  (cd "$FENCELINE_ROOT" && cmake --build --preset "$preset" --parallel "${FENCELINE_JOBS:-$(nproc)}" --target "$@") >&2
 }
