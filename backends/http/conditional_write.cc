@@ -137,8 +137,10 @@ class ConditionalWrite final : public StagedWrite {
       if (!now) {
         co_return base::pass_on(now.error());
       }
-      const bool may_be_back =
-          subject_.known == Conditions::kReturningTags && status == kPreconditionFailed;
+      // A state that can come back was perhaps gone for a moment: a tag that returns, or nothing
+      // being there, while somebody's creation came and was deleted.
+      const bool may_be_back = status == kPreconditionFailed &&
+                               (subject_.known == Conditions::kReturningTags || !seen_.exists);
       if (*now == seen_ && !may_be_back) {
         co_return refusal;  // Not about our condition.
       }
