@@ -49,9 +49,21 @@ Awaitable<Result<bool>> OlderWrites::settle(const base::FenceKey& key, base::Tok
   // The record first, the state of the resources second: the other way round an older write could
   // land and come off the record in between (model d3, SNAP_LATE).
   auto unsettled = intents_.unsettled_below(key, token);
+  const bool may_wake_each_other = unsettled.size() > 1;
   bool replaces = false;
+  Dormant dormant;
   for (UnsettledIntent& older : unsettled) {
-    auto settled = co_await settle_one(std::move(older), write, timers);
+    auto settled = co_await settle_one(std::move(older), write, timers, dormant);
+    if (!settled) {
+      co_return settled;
+    }
+    replaces = replaces || *settled;
+  }
+  // One that was dormant when it was looked at may have been woken by another one, which landed
+  // before it was revoked: a DELETE makes room for a creation. Now none is left that could.
+  Dormant still;
+  for (std::size_t i = 0; may_wake_each_other && i < dormant.size(); ++i) {
+    auto settled = co_await settle_one(std::move(dormant[i]), write, timers, still);
     if (!settled) {
       co_return settled;
     }
@@ -61,7 +73,7 @@ Awaitable<Result<bool>> OlderWrites::settle(const base::FenceKey& key, base::Tok
 }
 
 Awaitable<Result<bool>> OlderWrites::settle_one(UnsettledIntent older, const StagedWrite* write,
-                                                base::TimerWheel& timers) {
+                                                base::TimerWheel& timers, Dormant& dormant) {
   const Route* const route = routes_.named(older.intent.route);
   if (route == nullptr) {
     co_return still_unsettled(
@@ -88,7 +100,9 @@ Awaitable<Result<bool>> OlderWrites::settle_one(UnsettledIntent older, const Sta
     intents_.settle(older.intent);
   } else {
     // Harmless as it is; so whether its window is over only matters for the record.
-    settle_by_rule(older, *route, false);
+    if (!settle_by_rule(older, *route, false)) {
+      dormant.push_back(std::move(older));
+    }
   }
   co_return false;
 }

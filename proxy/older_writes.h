@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "backends/backend.h"
 #include "base/async.h"
 #include "base/clock.h"
@@ -36,9 +38,12 @@ class OlderWrites {
                                              base::TimerWheel& timers);
 
  private:
+  /// Those that wait for a state that was not there when it was looked at.
+  using Dormant = std::vector<fencing::UnsettledIntent>;
+
   base::Awaitable<base::Result<bool>> settle_one(fencing::UnsettledIntent older,
                                                  const backends::StagedWrite* write,
-                                                 base::TimerWheel& timers);
+                                                 base::TimerWheel& timers, Dormant& dormant);
   base::Result<bool> settle_by_rule(const fencing::UnsettledIntent& older, const Route& route,
                                     bool revived);
 

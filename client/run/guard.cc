@@ -58,7 +58,11 @@ void Guard::tell(const GuardOrder& order) const {
 
 std::optional<GuardReport> Guard::next() {
   std::array<char, 256> packet{};
-  const ssize_t size = ::recv(socket_.get(), packet.data(), packet.size(), MSG_DONTWAIT);
+  ssize_t size = ::recv(socket_.get(), packet.data(), packet.size(), MSG_DONTWAIT);
+  if (size < 0 && errno == ECONNRESET) {
+    // It went with orders of ours unread. That is told once, in front of what it has still said.
+    size = ::recv(socket_.get(), packet.data(), packet.size(), MSG_DONTWAIT);
+  }
   if (size > 0) {
     return decode_report({packet.data(), static_cast<std::size_t>(size)});
   }

@@ -129,7 +129,8 @@ GOOD = {
             "require: bounded", "limits: {body: 2MB}\nlimits: {staged: 2MB, connections: 7}",
             "limits: {}", "limits: {body: 0}", "limits: {body: 16GiB}",
             "limits: {body: 1024TiB}\n    methods: [GET]", "timeouts: {}",
-            "timeouts: {body: 2m, drain: 0s}"),
+            "timeouts: {body: 2m, drain: 0s}", "idempotency: {}", "idempotency: {ttl: 1m}",
+            "idempotency: {ttl: 720h, required: true}", "idempotency: {required: 'false'}"),
     **{f"files {value}": BASE.replace("{root: var/data}", value) for value in (
         "{root: a, sync: full}", "{root: a, sync: none}",
         "{root: a, sync: none}\n    require: bounded")},
@@ -368,6 +369,8 @@ BAD = {
             "fence: a/{path...}b", '"fence": "{a}{b}"', "fence: [a]", f"fence: {'a' * 1025}",
             "methods: []", "methods: GET", "methods: [POST]", "methods: [get]",
             "methods: [PUT, PUT]", "methods: [~]", "writes: maybe", "writes: true",
+            "idempotency: true", "idempotency: {ttl: 59s}", "idempotency: {ttl: 721h}",
+            "idempotency: {ttl: 1d}", "idempotency: {required: yes}", "idempotency: {keep: 1h}",
             "enforce: yes", "enforce: 1", "max_jump: -1", "max_jump: 9223372036854775808",
             "max_jump: 1KiB", "require: none", "require: strict\n    writes: optional",
             "require: strict\n    enforce: false", "require: bounded\n    writes: off",
@@ -398,6 +401,7 @@ EVERY_KEY = {
         "name": "a", "match": "/a/{p}", "fence": "f/{p}", "methods": ["GET", "PUT"],
         "writes": "required", "enforce": True, "max_jump": 1, "require": "strict",
         "limits": {"body": 9}, "timeouts": {"body": "1s", "drain": "1s"},
+        "idempotency": {"ttl": "1h", "required": True},
         "files": {"root": "r", "sync": "full"}}, {
         "name": "b", "match": "/b/{p}", "limits": {"body": 9}, "sqlite": {
             "database": "d", "table": "t", "marks": "m",

@@ -200,6 +200,29 @@ TEST_F(PipelineIntentsTest, ARefusalOfAReplacingWriteIsToldWhenTheOlderOneIsHarm
   EXPECT_EQ(finish("PUT", kFile, {{"Fencing-Token", "34"}}).status, 412) << "as it is";
 }
 
+// A DELETE that lands while the older writes are settled makes room for a creation that was looked
+// at before and found harmless.
+TEST_F(PipelineIntentsTest, WhatWasDormantIsLookedAtAgainWhenNothingCanWakeItAnyMore) {
+  backend_->can.settle_after = base::Milliseconds(60'000);
+  backend_->intent = backends::WriteIntent{.data = "a-creation"};
+  leave_a_write_in_doubt();
+  backend_->intent = backends::WriteIntent{.data = "b-delete"};
+  leave_a_write_in_doubt();
+  bool is_there = true;
+  backend_->revoke_by = [&](std::string_view data) {
+    if (data == "b-delete") {
+      is_there = false;  // It has landed just now, and cannot land any more.
+      return backends::Revocation::kRevoked;
+    }
+    return is_there ? backends::Revocation::kDormant : backends::Revocation::kUnknown;
+  };
+  EXPECT_EQ(finish("GET", kFile, {{"Fencing-Token", "34"}}).status, 503);
+  EXPECT_EQ(backend_->events,
+            (Events{"revoke a-creation", "revoke b-delete", "revoke a-creation"}));
+  is_there = true;
+  EXPECT_EQ(finish("GET", kFile, {{"Fencing-Token", "34"}}).status, 200) << "alone it cannot wake";
+}
+
 // What is kept for a key was not sent again: it has replaced nothing.
 TEST_F(PipelineIntentsTest, ARepeatedWriteReplacesNothing) {
   pending_.front().idempotency.emplace();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@ class FakeBackend final : public backends::Backend {
   std::optional<backends::WriteIntent> intent;  ///< Of every write.
   /// What `revoke` answers.
   base::Result<backends::Revocation> revokes = backends::Revocation::kUnknown;
+  std::function<backends::Revocation(std::string_view data)> revoke_by;  ///< Instead, if it is set.
   backends::Bearing bearing = backends::Bearing::kNone;  ///< Of every write on every older one.
   base::Result<void> resets;                             ///< What `reset_mark` answers.
   backends::Capabilities can{backends::Guarantee::kStrict, ""};
@@ -40,6 +42,9 @@ class FakeBackend final : public backends::Backend {
   base::Awaitable<base::Result<backends::Revocation>> revoke(std::string_view data,
                                                              base::TimerWheel&) override {
     events.push_back("revoke " + std::string(data));
+    if (revoke_by) {
+      return base::Awaitable<base::Result<backends::Revocation>>::ready(revoke_by(data));
+    }
     return base::Awaitable<base::Result<backends::Revocation>>::ready(revokes);
   }
 
