@@ -20,8 +20,8 @@ if(FENCELINE_SANITIZE)
   set(flags "-fsanitize=${FENCELINE_SANITIZE}" -fno-sanitize-recover=all -fno-omit-frame-pointer)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Sanitized code is instrumented before the flow analysis runs, which then sees values as
-    # uninitialized that are not; the release build keeps that warning.
-    list(APPEND flags -Wno-maybe-uninitialized)
+    # uninitialized, or out of bounds, that are not; the release build keeps these warnings.
+    list(APPEND flags -Wno-maybe-uninitialized -Wno-array-bounds)
     if(FENCELINE_SANITIZE MATCHES "thread")
       # Asio uses std::atomic_thread_fence, which TSan does not model and g++ warns about.
       list(APPEND flags -Wno-tsan)

@@ -131,7 +131,9 @@ http::Outgoing tombstone_head(const S3Options& options, const ResourceRequest& r
     }
   }
   out.fields.add("Content-Type", "text/plain");
-  out.fields.add("If-Match", if_match);
+  if (!if_match.empty()) {  // Where nothing is, nothing is sent; the head is made all the same.
+    out.fields.add("If-Match", if_match);
+  }
   out.fields.add_named(kTombstoneField, "1");
   if (stamp.token.exists()) {
     out.fields.add_named(kTokenField, stamp.token.text());
