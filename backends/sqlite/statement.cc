@@ -63,7 +63,9 @@ bool begins_with_data_keyword(std::string_view sql) {
 std::string excerpt(std::string_view sql) {
   constexpr std::size_t kShown = 60;
   const std::string_view text = skip_comments(sql);
-  return text.size() <= kShown ? std::string(text) : std::string(text.substr(0, kShown)) + "…";
+  std::string shown(text.substr(0, kShown));
+  shown += text.size() > kShown ? "…" : "";
+  return shown;
 }
 
 /// Checks one named statement, part by part.
