@@ -21,7 +21,8 @@ if(FENCELINE_SANITIZE)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Sanitized code is instrumented before the flow analysis runs, which then sees values as
     # uninitialized, or out of bounds, that are not; the release build keeps these warnings.
-    list(APPEND flags -Wno-maybe-uninitialized -Wno-array-bounds)
+    list(APPEND flags -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow
+         -Wno-stringop-overread)
     if(FENCELINE_SANITIZE MATCHES "thread")
       # Asio uses std::atomic_thread_fence, which TSan does not model and g++ warns about.
       list(APPEND flags -Wno-tsan)
