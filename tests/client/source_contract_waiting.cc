@@ -17,6 +17,7 @@ using base::Result;
 using client::Grant;
 using client::LeaseOrder;
 using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
 
 TEST_P(SourceContract, AWaiterGetsItWhenItIsReleased) {
   const auto awaited = key("awaited");
@@ -56,9 +57,6 @@ TEST_P(SourceContract, AWaitEnds) {
 }
 
 TEST_P(SourceContract, FirstComeFirstServed) {
-  if (!server().is_fair()) {
-    GTEST_SKIP() << "this source does not promise an order";
-  }
   const auto queue = key("queue");
   const Source first = open();
   const Grant held = must_acquire(*first, order(queue));
@@ -80,12 +78,16 @@ TEST_P(SourceContract, FirstComeFirstServed) {
   }
   // Nobody gets in front by not waiting.
   const auto barging = open()->acquire(order(queue, "e"), {});
-  EXPECT_FALSE(barging);
+  EXPECT_FALSE(barging) << "it is held";
   ASSERT_TRUE(first->release(held));
   for (std::future<void>& waiter : waiters) {
     waiter.get();
   }
-  EXPECT_THAT(served, ElementsAre("b", "c", "d"));
+  if (server().is_fair()) {
+    EXPECT_THAT(served, ElementsAre("b", "c", "d"));
+  } else {
+    EXPECT_THAT(served, UnorderedElementsAre("b", "c", "d")) << "each once, in any order";
+  }
 }
 
 TEST_P(SourceContract, AStoppedWaitComesBackAndStandsInNobodysWay) {
