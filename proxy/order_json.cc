@@ -10,6 +10,8 @@
 #include <boost/system/error_code.hpp>
 #include <utility>
 
+#include "proxy/member_twice.h"
+
 namespace fenceline::proxy {
 namespace {
 
@@ -35,6 +37,9 @@ Result<json::object> order_object(std::string_view body) {
   json::object* const order = value.if_object();
   if (order == nullptr) {
     return malformed("The body must be a JSON object.");
+  }
+  if (const auto twice = member_given_twice(body)) {
+    return malformed(fmt::format("The body has the member '{}' twice; give it once.", *twice));
   }
   return std::move(*order);
 }

@@ -13,7 +13,7 @@
 
 namespace fenceline::proxy {
 
-/// The object that `body` is. Failure also: nested deeper than one list.
+/// The object that `body` is. Failure also: nested deeper than one list; a member given twice.
 base::Result<boost::json::object> order_object(std::string_view body);
 
 /// Refuses members that are not in `known`. `what` is the order, for the sentence: "raise".

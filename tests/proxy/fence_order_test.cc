@@ -47,6 +47,7 @@ TEST(FenceOrderTest, EverythingElseIsRefused) {
            std::string(R"({"action":"raise","to":null})"),
            std::string(R"({"action":"raise","to":"40","reason":"r"})"),
            std::string(R"({"action":"raise","to":"40","x":"y"})"),
+           std::string(R"({"action":"raise","to":"4","to":"40"})"),
            std::string(R"({"action":"reset","to":"5"})"),
            std::string(R"({"action":"reset","reason":"r"})"),
            std::string(R"({"action":"reset","to":"5","reason":""})"),

@@ -121,6 +121,7 @@ TEST(LeaseRequestTest, WhatIsNoAcquireIsRefusedWithTheReason) {
       {R"({"holder":"w","ttl":"1s","request_id":""})", "'request_id' is empty"},
       {R"({"holder":"w","ttl":"1s","owner":"x"})", "no member 'owner'"},
       {R"({"holder":"w","ttl":"1s","keys":["b"]})", "names the key already"},
+      {R"({"holder":"w","ttl":"1s","ttl":"9h"})", "the member 'ttl' twice"},
       {R"({"holder":{"a":{}},"ttl":"1s"})", "not JSON"}};
   for (const auto& [body, reason] : cases) {
     const auto refused = acquire(body);
