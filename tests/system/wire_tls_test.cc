@@ -7,6 +7,7 @@
 #include <random>
 
 #include "tests/support/tls_client.h"
+#include "tests/system/lease_server.h"
 #include "tests/system/wire_fixture.h"
 
 namespace fenceline::testing {
@@ -21,6 +22,7 @@ listen: {address: 127.0.0.1:0, tls: {certificate: server.pem, key: server.key}}
 admin: {listen: 127.0.0.1:0}
 ledger: {sqlite: ledger.db}
 timeouts: {head: 2s}
+leases: {}
 routes:
   - {name: exports, match: "/exports/{tenant}/{path...}", fence: "exports/{tenant}",
      files: {root: exports, sync: none}}
@@ -70,6 +72,19 @@ routes:
     EXPECT_EQ(all.find(" 20"), std::string::npos) << all;
   }
 
+  [[nodiscard]] RawClient connect() const {
+    return RawClient(connect_tls(server_->port(), certificate_.certificate));
+  }
+
+  void wait_for_waiters(int number) const {
+    wait_until("the waiters for a lease", [&] {
+      RawClient admin(server_->admin_port());
+      const Response metrics = admin.exchange(get("/metrics"));
+      return metrics.body.find("\nfenceline_lease_waiters " + std::to_string(number) + "\n") !=
+             std::string::npos;
+    });
+  }
+
   TempFolder folder_;
   TestCertificate certificate_;
   std::unique_ptr<ServerProcess> server_;
@@ -97,7 +112,7 @@ TEST_F(WireTlsTest, Rubbish) {
 }
 
 TEST_F(WireTlsTest, StrictInsideTls) {
-  RawClient client(connect_tls(server_->port(), certificate_.certificate));
+  RawClient client = connect();
   EXPECT_EQ(client.exchange(sized_put("/exports/acme/x", "x")).status, 201);
   const Response stale = client.exchange(
       "PUT /exports/acme/x HTTP/1.1\r\nHost: a\r\nFencing-Token: 33\r\nContent-Length: "
@@ -112,7 +127,7 @@ TEST_F(WireTlsTest, StrictInsideTls) {
 }
 
 TEST_F(WireTlsTest, StatusReadableByAClientThatSendsEverythingFirst) {
-  RawClient client(connect_tls(server_->port(), certificate_.certificate));
+  RawClient client = connect();
   EXPECT_EQ(client.exchange(sized_put("/exports/acme/x", "x")).status, 201);
   client.send_as_far_as_possible(
       "PUT /exports/acme/x HTTP/1.1\r\nHost: a\r\nFencing-Token: 33\r\n"
@@ -121,6 +136,29 @@ TEST_F(WireTlsTest, StatusReadableByAClientThatSendsEverythingFirst) {
   const Response answer = client.receive();
   expect_problem(answer, 412, "stale-token");
   EXPECT_FALSE(was_reset(client));
+}
+
+TEST_F(WireTlsTest, AWaiterThatGoesIsPassedOver) {
+  const auto order = [](const char* holder) {
+    return post_json("/leases/k", lease_order(holder, "30s", R"(,"wait":"20s")"));
+  };
+  RawClient first = connect();
+  const Response held = first.exchange(order("first"));
+  ASSERT_EQ(held.status, 201) << held.body;
+  RawClient gone = connect();
+  gone.send(order("gone"));
+  wait_for_waiters(1);
+  RawClient next = connect();
+  next.send(order("next"));
+  wait_for_waiters(2);
+  gone.close();
+  wait_for_waiters(1);
+  EXPECT_EQ(
+      first.exchange("DELETE " + held.field("Location") + " HTTP/1.1\r\nHost: a\r\n\r\n").status,
+      204);
+  const Response granted = next.receive();
+  EXPECT_EQ(granted.status, 201);
+  EXPECT_EQ(text_in(granted, "holder"), "next");
 }
 
 TEST_F(WireTlsTest, HandshakesThatStall) {
