@@ -63,6 +63,13 @@ bool understand_trouble(const Response& answer, Operation& operation, Trouble tr
   return known && (operation.outcome == Outcome::kNotApplied || says(answer, "applied", "unknown"));
 }
 
+/// Apache 2.4 looks for a file, then opens it; that it is gone by then it calls 403. So such a read
+/// saw nothing that could be judged.
+bool is_lost_read(const Response& answer, const Operation& operation, Trouble trouble) {
+  return trouble == Trouble::kUpstreamMayFail && operation.kind == Kind::kRead &&
+         answer.status == 403 && answer.body.find("urn:fenceline:") == std::string::npos;
+}
+
 }  // namespace
 
 std::string content_of(std::int64_t token, std::int64_t value, std::size_t most_bytes) {
@@ -90,6 +97,10 @@ std::string request_of(const Operation& operation, std::size_t most_bytes) {
 
 bool understand(const Response& answer, Operation& operation, std::size_t most_bytes,
                 Trouble trouble) {
+  if (is_lost_read(answer, operation, trouble)) {
+    operation.outcome = Outcome::kUnknown;
+    return true;
+  }
   operation.outcome = Outcome::kDone;
   switch (answer.status) {
     case 200:
