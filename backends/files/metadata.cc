@@ -7,13 +7,15 @@
 #include <cerrno>
 #include <cstring>
 
+#include "backends/files/packed.h"
 #include "base/bytes.h"
 #include "base/digits.h"
 
 namespace fenceline::backends::files {
 namespace {
 
-constexpr std::string_view kVersion = "1";
+constexpr std::string_view kTextVersion = "1";
+constexpr char kVersion = '\x02';
 constexpr std::int64_t kNanosPerSecond = 1'000'000'000;
 constexpr std::int64_t kSettledNs = 2 * kNanosPerSecond;
 
@@ -44,27 +46,15 @@ std::optional<base::Token> parse_token(std::string_view text) {
   return token ? std::optional(*token) : std::nullopt;
 }
 
-}  // namespace
-
-std::string encode(const Metadata& metadata) {
-  std::string text;
-  text.reserve(64 + metadata.nonce.size() + metadata.request_id.size() +
-               metadata.content_type.size());
-  text.append(kVersion).append(" ");
-  base::append_decimal(text, metadata.token.value());
-  text.append(" ").append(metadata.nonce).append(" ").append(metadata.request_id).append(" ");
-  return text.append(metadata.content_type);
-}
-
-std::optional<Metadata> decode(std::string_view text) {
-  if (!base::is_printable(text) || take_word(text) != kVersion) {
+// `1 <token> <nonce> <request id> <content type>`, as it was written first.
+std::optional<Metadata> decode_text(std::string_view text) {
+  if (!base::is_printable(text) || take_word(text) != kTextVersion) {
     return std::nullopt;
   }
   const auto token_text = take_word(text);
   const auto nonce = take_word(text);
   const auto request_id = take_word(text);
-  if (!token_text || !nonce || !request_id || nonce->empty() ||
-      nonce->find('"') != std::string_view::npos) {
+  if (!token_text || !nonce || !request_id) {
     return std::nullopt;
   }
   const auto token = parse_token(*token_text);
@@ -72,6 +62,46 @@ std::optional<Metadata> decode(std::string_view text) {
     return std::nullopt;
   }
   return Metadata{*token, *nonce, *request_id, text};
+}
+
+std::optional<Metadata> decode_packed(std::string_view rest, MetadataSpace& space) {
+  const auto token = take_number(rest);
+  if (!token || *token > static_cast<std::uint64_t>(base::Token::kMax)) {
+    return std::nullopt;
+  }
+  const auto nonce = take_id(rest, space.nonce);
+  const auto request_id = nonce ? take_id(rest, space.request_id) : std::nullopt;
+  if (!request_id || !base::is_printable(*nonce) || !base::is_printable(*request_id) ||
+      !base::is_printable(rest)) {
+    return std::nullopt;
+  }
+  return Metadata{base::Token::of(static_cast<std::int64_t>(*token)), *nonce, *request_id, rest};
+}
+
+}  // namespace
+
+std::string encode(const Metadata& metadata) {
+  std::string value;
+  value.reserve(64 + metadata.nonce.size() + metadata.request_id.size() +
+                metadata.content_type.size());
+  value += kVersion;
+  append_number(value, static_cast<std::uint64_t>(metadata.token.value()));
+  append_id(value, metadata.nonce);
+  append_id(value, metadata.request_id);
+  return value.append(metadata.content_type);
+}
+
+std::optional<Metadata> decode(std::string_view value, MetadataSpace& space) {
+  if (value.empty()) {
+    return std::nullopt;
+  }
+  const auto found =
+      value.front() == kVersion ? decode_packed(value.substr(1), space) : decode_text(value);
+  // The nonce goes into an entity tag.
+  if (!found || found->nonce.empty() || found->nonce.find('"') != std::string_view::npos) {
+    return std::nullopt;
+  }
+  return found;
 }
 
 std::string etag_of(std::string_view nonce, const struct stat& status) {
@@ -110,7 +140,7 @@ base::Result<void> inspect(Syscalls& calls, int fd, const struct stat& status, F
   const ssize_t bytes =
       calls.get_xattr(fd, kAttributeName, file.attribute.data(), file.attribute.size());
   if (bytes >= 0) {
-    file.metadata = decode({file.attribute.data(), static_cast<std::size_t>(bytes)});
+    file.metadata = decode({file.attribute.data(), static_cast<std::size_t>(bytes)}, file.space);
   } else if (bytes != -ENODATA && bytes != -ENOTSUP && bytes != -ERANGE) {
     return tl::unexpected(
         base::error_from_errno(static_cast<int>(-bytes), "read the file's attribute"));

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "backends/files/packed.h"
 #include "backends/files/syscalls.h"
 #include "base/error.h"
 #include "base/token.h"
@@ -22,9 +23,7 @@ inline constexpr const char* kAttributeName = "user.fenceline";
 /// No value of ours is longer; a longer one was written by somebody else.
 inline constexpr std::size_t kMaxAttributeBytes = 512;
 
-/// The attribute's content. Text, separated by single blanks, content type last and maybe empty:
-/// `1 <token> <nonce> <request id> <content type>`; the leading 1 is the format's version.
-/// Views into whatever holds the text.
+/// What the attribute says. Views into whatever holds it.
 struct Metadata {
   base::Token token;              ///< No token on a write without a fence.
   std::string_view nonce;         ///< Never repeats: the basis of the entity tag.
@@ -32,23 +31,33 @@ struct Metadata {
   std::string_view content_type;  ///< As sent with the PUT; empty if none was.
 };
 
-/// The attribute's value.
+/// Where `decode` puts texts together.
+struct MetadataSpace {
+  IdSpace nonce;
+  IdSpace request_id;
+};
+
+/// The attribute's value: a 2, the format's version, the token (0: none), nonce and request id,
+/// packed, and the content type, maybe empty. Short, because ext4 keeps 60 bytes of it in an inode
+/// of 256; a longer one gets a block of its own, for each file.
 std::string encode(const Metadata& metadata);
 
-/// Views into `text`; nothing if it is not exactly what `encode` writes: a file with a foreign
+/// Views into `value` and `space`; nothing if `value` is neither what `encode` writes nor the first
+/// format, the text `1 <token> <nonce> <request id> <content type>`: a file with a foreign
 /// attribute is served like one without. Pure.
-std::optional<Metadata> decode(std::string_view text);
+std::optional<Metadata> decode(std::string_view value, MetadataSpace& space);
 
 /// A file at one moment. Stays where it was filled.
 struct FileState {
-  FileState() {}  // NOLINT: leaves `attribute` as it is, half a KiB for every read.
+  FileState() {}  // NOLINT: leaves the arrays as they are, half a KiB for every read.
   FileState(const FileState&) = delete;
   FileState& operator=(const FileState&) = delete;
 
   struct stat status {};
-  std::optional<Metadata> metadata;  ///< Views into `attribute`.
+  std::optional<Metadata> metadata;  ///< Views into `attribute` and `space`.
   std::string etag;
   std::array<char, kMaxAttributeBytes> attribute;
+  MetadataSpace space;
 };
 
 /// Looks at an open file.

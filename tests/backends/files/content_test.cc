@@ -58,7 +58,7 @@ TEST_F(FilesBackendTest, FilesOfOthersAreServed) {
 
 TEST_F(FilesBackendTest, AForeignAttributeIsNoMetadata) {
   open();
-  for (const std::string& value : {std::string("2 34 n r text/x"), std::string("1 034 n r text/x"),
+  for (const std::string& value : {std::string("3 34 n r text/x"), std::string("1 034 n r text/x"),
                                    std::string("junk"), std::string(600, 'x'), std::string()}) {
     write(root() / "theirs", "content");
     ASSERT_EQ(

@@ -1,0 +1,72 @@
+#include "backends/files/packed.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace fenceline::backends::files {
+namespace {
+
+constexpr std::uint64_t kLargest = std::numeric_limits<std::uint64_t>::max();
+
+TEST(PackedNumber, IsReadAsWritten) {
+  for (const std::uint64_t number : {std::uint64_t{0}, std::uint64_t{127}, std::uint64_t{128},
+                                     std::uint64_t{16383}, std::uint64_t{16384}, kLargest}) {
+    std::string bytes;
+    append_number(bytes, number);
+    std::string_view rest = bytes;
+    EXPECT_EQ(take_number(rest), number);
+    EXPECT_TRUE(rest.empty());
+  }
+}
+
+TEST(PackedNumber, HasOneFormOnly) {
+  for (const std::string& bytes :
+       {std::string(), std::string("\x80"), std::string("\x80\x00", 2), std::string("\xff\x00", 2),
+        std::string(9, '\xff') + "\x02", std::string(10, '\xff') + "\x01"}) {
+    std::string_view rest = bytes;
+    EXPECT_EQ(take_number(rest), std::nullopt) << bytes.size();
+  }
+}
+
+TEST(PackedId, IsReadAsWritten) {
+  for (const char* id :
+       {"", "r", "request-1", "0123456789abcdef-0", "0123456789abcdef-2f",
+        "ffffffffffffffff-18446744073709551615", "ffffffffffffffff-ffffffffffffffff",
+        // Almost ours.
+        "0123456789ABCDEF-1", "0123456789abcdef-01", "0123456789abcdef-", "0123456789abcdef-F",
+        "0123456789abcdef-18446744073709551616", "0123456789abcdef1-1", "0123456789abcde-1",
+        "0123456789abcdef-10000000000000000", "+123456789abcdef-1", "0123456789abcdef--1"}) {
+    std::string bytes;
+    append_id(bytes, id);
+    bytes += "next";
+    IdSpace space;
+    std::string_view rest = bytes;
+    EXPECT_EQ(take_id(rest, space), std::string_view(id));
+    EXPECT_EQ(rest, "next") << id;
+  }
+}
+
+TEST(PackedId, OursAreShort) {
+  std::string bytes;
+  append_id(bytes, "0123456789abcdef-1000000");
+  EXPECT_EQ(bytes.size(), 1U + 8U + 3U);
+}
+
+TEST(PackedId, WhatIsCutOffIsNone) {
+  std::string bytes;
+  append_id(bytes, "0123456789abcdef-1000000");
+  append_id(bytes, "request-1");
+  IdSpace space;
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    std::string_view rest = std::string_view(bytes).substr(0, size);
+    EXPECT_FALSE(take_id(rest, space) && take_id(rest, space)) << size;
+  }
+  for (const std::string& other : {"\x41" + std::string(65, 'a'), std::string("\xf2")}) {
+    std::string_view rest = other;
+    EXPECT_EQ(take_id(rest, space), std::nullopt);
+  }
+}
+
+}  // namespace
+}  // namespace fenceline::backends::files
