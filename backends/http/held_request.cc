@@ -1,5 +1,6 @@
 #include "backends/http/held_request.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace fenceline::backends::http {
@@ -82,14 +83,18 @@ Awaitable<Result<void>> HeldRequest::pass(std::string_view piece) {
   return now.empty() ? Awaitable<Result<void>>::ready({}) : exchange_->send_body(now, false);
 }
 
-// What of the piece may go out: all, or all but the last byte of the body.
+// What of the piece may go out: all, or all but the last bytes of the body.
 std::string_view HeldRequest::hold_end(std::string_view piece) {
+  const std::uint64_t before = seen_bytes_;
   seen_bytes_ += piece.size();
-  if (!declared_ || seen_bytes_ < *declared_) {
+  if (!declared_) {
     return piece;
   }
-  held_.assign(1, piece.back());
-  return piece.substr(0, piece.size() - 1);
+  const std::uint64_t may_leave = *declared_ - end_bytes_;
+  const std::uint64_t now = may_leave - std::min(may_leave, before);
+  const std::string_view passed = piece.substr(0, now);
+  held_.append(piece.substr(passed.size()));
+  return passed;
 }
 
 Awaitable<Result<Early>> HeldRequest::early_answer() {

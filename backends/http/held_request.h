@@ -32,9 +32,10 @@ class HeldRequest {
   HeldRequest& operator=(const HeldRequest&) = delete;
 
   /// Reads `body` to its end. Up to `whole_bytes` it is kept; a longer one is sent while it
-  /// arrives, but for its last byte, or, where its length was not declared, for the mark of its
-  /// end. Success: nothing, or the answer, if the upstream answered before the end; then `complete`
-  /// must not be called. Failure: that of `body`, or of the connection; `applied` is `kNo`.
+  /// arrives, but for its last byte (or `hold_back`), or, where its length was not declared, for
+  /// the mark of its end. Success: nothing, or the answer, if the upstream answered before the end;
+  /// then `complete` must not be called. Failure: that of `body`, or of the connection; `applied`
+  /// is `kNo`.
   base::Awaitable<base::Result<std::optional<Received>>> take(base::BodySource& body,
                                                               std::size_t whole_bytes);
 
@@ -49,6 +50,11 @@ class HeldRequest {
 
   /// True if an empty body is declared with its length, as for PUT; false: there is no body.
   void declare_empty_body(bool declares) { declares_empty_ = declares; }
+
+  /// How many of the last bytes of a body of declared length stay here until `complete`, where one
+  /// byte is not enough: the upstream could take a shorter body for a complete one. Call it before
+  /// `take`. `bytes`: 1 to the declared length.
+  void hold_back(std::uint64_t bytes) { end_bytes_ = bytes; }
 
   /// Sends what is missing and waits for the head of the answer.
   /// Failure: as `send_whole`; `applied` tells.
@@ -70,7 +76,8 @@ class HeldRequest {
   bool streams_ = false;  ///< Part of the body has left, and is not here any more.
   std::optional<std::uint64_t> declared_;
   std::uint64_t seen_bytes_ = 0;
-  std::string held_;  ///< All of the body, or its last byte.
+  std::uint64_t end_bytes_ = 1;
+  std::string held_;  ///< All of the body, or its last bytes.
   std::unique_ptr<base::net::HttpExchange> exchange_;
 };
 

@@ -83,6 +83,7 @@ Awaitable<Result<Answered>> ask(HttpClient& client, base::TimerWheel& timers, Ou
   answered.etag = value_of(received->head, "ETag");
   answered.server = value_of(received->head, "Server");
   answered.last_modified = value_of(received->head, "Last-Modified");
+  answered.content_encoding = value_of(received->head, "Content-Encoding");
   auto content = co_await received->exchange->read_all(kMaxAnswerBytes);
   // What the status says stands, also if the words that come with it broke off.
   if (!content && answered.succeeded()) {

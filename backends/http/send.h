@@ -57,6 +57,7 @@ struct Answered {
   std::string etag;
   std::string server;
   std::string last_modified;
+  std::string content_encoding;
   std::string body;
 
   [[nodiscard]] bool succeeded() const { return status / 100 == 2; }

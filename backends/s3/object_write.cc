@@ -16,6 +16,7 @@
 #include "backends/s3/s3_backend.h"
 #include "backends/s3/signing.h"
 #include "backends/s3/tombstone.h"
+#include "backends/s3/trailed_body.h"
 #include "backends/s3/write_plan.h"
 #include "base/aws/sigv4.h"
 
@@ -46,13 +47,14 @@ struct Subject {
   ResourceRequest request;
   base::Stamp stamp;
   std::optional<WriteIntent> intent = {};
-  std::string tombstone = {};    ///< The content of the one that is written; else empty.
+  std::string tombstone = {};  ///< The content of the one that is written; else empty.
+  std::optional<base::aws::AwsChunkedFrames> frames = {};  ///< Of a body that streams in them.
   std::string source_etag = {};  ///< The source of a copy has to have it still; empty: whichever.
 
   // The head of the write, not signed yet; under the condition that nobody has changed what was
   // seen.
   [[nodiscard]] Result<Outgoing> head_for(const ObjectState& seen) const {
-    HeadParts parts{.takes_conditions = !plan.conditional, .stamp = &stamp};
+    HeadParts parts{.takes_conditions = !plan.conditional, .stamp = &stamp, .frames = frames};
     if (plan.conditional && !seen.exists) {
       parts.if_none_match = "*";
     } else if (plan.conditional && seen.etag.empty()) {
@@ -220,7 +222,19 @@ base::Error one_at_a_time() {
 // Of a body that streams the head goes out with its first bytes.
 void sign_for_streaming(const Subject& subject, Outgoing& head) {
   const auto declared = declared_hash(subject.request);
-  sign_upstream(subject.upstream->options, head, declared.value_or(base::aws::kUnsignedPayload));
+  sign_upstream(subject.upstream->options, head,
+                subject.frames ? base::aws::kStreamingUnsignedTrailer
+                               : declared.value_or(base::aws::kUnsignedPayload));
+}
+
+// The end of such a body says that it is complete in three ways: by its length, by the length of
+// the content and by the empty chunk. All of that stays here, and the checksum.
+Awaitable<Result<std::optional<http::Received>>> take_trailed(
+    HeldRequest& held, base::BodySource& body, const base::aws::VerifiedBody& checked,
+    base::aws::AwsChunkedFrames frames, std::size_t whole_bytes) {
+  TrailedBody trailed(body, checked, frames);
+  held.hold_back(1 + frames.end_bytes());
+  co_return co_await held.take(trailed, whole_bytes);
 }
 
 // An answer that came before the last byte.
@@ -253,7 +267,9 @@ Awaitable<StageResult> take_body(Subject subject, ObjectState seen, Outgoing hea
   auto held = std::make_unique<HeldRequest>(subject.upstream->http, *subject.request.timers,
                                             std::move(head));
   held->declare_empty_body(http::declares_empty_body(subject.request.head));
-  auto early = co_await held->take(body, whole);
+  auto taking = subject.frames ? take_trailed(*held, body, *s3.body, *subject.frames, whole)
+                               : held->take(body, whole);
+  auto early = co_await std::move(taking);
   if (!early) {
     co_return base::pass_on(early.error());
   }
@@ -279,6 +295,7 @@ Awaitable<StageResult> stage_write(SharedS3 upstream, std::shared_ptr<const S3St
   }
   Subject subject{
       .upstream = std::move(upstream), .plan = plan, .request = request, .stamp = std::move(stamp)};
+  subject.frames = frames_of(subject.upstream->options, *standing, *request.s3);
   if (plan.buries) {
     subject.tombstone = new_tombstone();
   }

@@ -7,6 +7,7 @@
 #include "backends/http/forwarded_fields.h"
 #include "backends/s3/digests.h"
 #include "backends/s3/query.h"
+#include "backends/s3/trailed_body.h"
 #include "base/field_syntax.h"
 
 namespace fenceline::backends::s3 {
@@ -76,8 +77,8 @@ Result<void> add_copy_source(const S3Options& options, const ResourceRequest& re
 }
 
 // Of a body that is held the trailer has been read by now.
-void add_checksum(const ResourceRequest& request, FieldLines& fields) {
-  bool sends_one = has_checksum(request.head);
+void add_checksum(const ResourceRequest& request, bool comes_behind, FieldLines& fields) {
+  bool sends_one = comes_behind || has_checksum(request.head);
   const auto* body = request.s3->body;
   const auto found = body != nullptr ? body->checksum() : std::nullopt;
   if (found && !request.head.joined(base::aws::field_of(found->kind))) {
@@ -159,7 +160,11 @@ Result<http::Outgoing> head_upstream(const S3Options& options, const ResourceReq
   }
   const auto encoding = request.head.joined("Content-Encoding");
   const std::string kept = encoding ? content_encoding_upstream(*encoding) : std::string();
-  if (!kept.empty()) {
+  if (parts.frames) {
+    for (const auto& [name, value] : trailed_fields(kept, *parts.frames)) {
+      fields->add_named(name, value);
+    }
+  } else if (!kept.empty()) {
     fields->add("Content-Encoding", kept);
   }
   if (auto copied = add_copy_source(options, request, parts.copy_source_if_match, *fields);
@@ -170,7 +175,7 @@ Result<http::Outgoing> head_upstream(const S3Options& options, const ResourceReq
     return base::pass_on(moved.error());
   }
   if (s3.document.empty()) {
-    add_checksum(request, *fields);
+    add_checksum(request, parts.frames.has_value(), *fields);
   } else {
     fields->add("Content-MD5", md5_base64(s3.document));
   }

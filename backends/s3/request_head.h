@@ -2,6 +2,7 @@
 
 // The head of a request to the upstream, all but its signature. Pure.
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,7 @@
 #include "backends/http/send.h"
 #include "backends/s3/place.h"
 #include "backends/s3/s3_options.h"
+#include "base/aws/aws_chunked_frames.h"
 #include "base/error.h"
 #include "base/stamp.h"
 
@@ -35,6 +37,8 @@ struct HeadParts {
   /// Of the source of a copy. Left out where the client has a condition of its own on that.
   std::string_view copy_source_if_match = {};
   const base::Stamp* stamp = nullptr;  ///< Null: none is kept.
+  /// How the body goes upstream where its checksum comes behind it; nothing: as it is.
+  std::optional<base::aws::AwsChunkedFrames> frames = {};
 };
 
 /// Makes the head of the request that `request` is to the upstream.

@@ -6,6 +6,7 @@
 #include "backends/http/run_alone.h"
 #include "backends/s3/s3_probe_calls.h"
 #include "backends/s3/s3_probe_checks.h"
+#include "backends/s3/s3_probe_trailers.h"
 
 namespace fenceline::backends::s3 {
 namespace {
@@ -14,6 +15,11 @@ using base::Awaitable;
 using base::Result;
 
 constexpr int kAttempts = 3;
+
+// A connection that the server closed just then says nothing about what it can do.
+bool may_try_again(int attempt, const base::Error& error) {
+  return attempt < kAttempts && error.kind == base::ErrorKind::kUpstreamFailed;
+}
 
 Awaitable<S3Verdict> look_at_everything(S3ProbeCalls& calls) {
   S3Verdict verdict;
@@ -43,10 +49,26 @@ Awaitable<Result<S3Verdict>> probe(base::net::HttpClient& client, base::TimerWhe
     if (!error) {
       co_return verdict;
     }
-    // A connection that the server closed just then says nothing about what it can do.
     const bool answers = !verdict.server.empty();
-    if (attempt == kAttempts || !answers || error->kind != base::ErrorKind::kUpstreamFailed) {
+    if (!answers || !may_try_again(attempt, *error)) {
       co_return tl::unexpected<base::Error>(*error);
+    }
+  }
+}
+
+// Apart from the rest: a server that hangs on these, or hangs up, can do all else that was found.
+Awaitable<http::Finding> probe_trailers(base::net::HttpClient& client, base::TimerWheel& timers,
+                                        const S3Options& options, const S3Verdict& found) {
+  for (int attempt = 1;; ++attempt) {
+    S3ProbeCalls calls(client, timers, options);
+    auto wrong = co_await check_trailers(calls, !found.no_conditional_put);
+    const auto error = calls.error();
+    co_await calls.clean();
+    if (!error) {
+      co_return wrong;
+    }
+    if (!may_try_again(attempt, *error)) {
+      co_return error->detail;
     }
   }
 }
@@ -55,6 +77,11 @@ Awaitable<void> probe_into(base::net::HttpClient& client, base::TimerWheel& time
                            const S3Options& options, std::optional<Result<S3Verdict>>& into) {
   auto verdict = co_await probe(client, timers, options);
   into.emplace(std::move(verdict));
+  Result<S3Verdict>& found = *into;
+  if (found && options.credentials) {
+    auto wrong = co_await probe_trailers(client, timers, options, *found);
+    found->no_trailers = std::move(wrong);
+  }
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include "backends/s3/place.h"
 #include "backends/s3/s3_answers.h"
 #include "backends/s3/signing.h"
+#include "backends/s3/trailed_body.h"
+#include "base/aws/checksum.h"
 #include "base/aws/sigv4.h"
 
 namespace fenceline::backends::s3 {
@@ -47,8 +49,33 @@ void S3ProbeCalls::add(Call& call, Condition condition) {
   }
 }
 
+void S3ProbeCalls::put_into_frames(Call& call, std::string_view coding) {
+  const base::aws::AwsChunkedFrames frames(call.content.size(), base::aws::ChecksumKind::kCrc32);
+  for (auto& field : trailed_fields(coding, frames)) {
+    call.fields.push_back(std::move(field));
+  }
+  base::aws::RunningChecksum checksum(frames.trailer());
+  checksum.add(call.content);
+  std::string body;
+  for (std::size_t at = 0; at < call.content.size();
+       at += base::aws::AwsChunkedFrames::kChunkBytes) {
+    body.append(frames.before(at));
+    body.append(call.content, at, base::aws::AwsChunkedFrames::kChunkBytes);
+  }
+  call.content = body.append(frames.end(checksum.value()));
+  call.payload_hash = base::aws::kStreamingUnsignedTrailer;
+}
+
 Awaitable<Answered> S3ProbeCalls::put(std::string key, std::string content, Condition condition) {
   Call put{.method = "PUT", .key = std::move(key), .content = std::move(content)};
+  add(put, std::move(condition));
+  return call(std::move(put));
+}
+
+Awaitable<Answered> S3ProbeCalls::put_trailed(std::string key, std::string content,
+                                              std::string_view coding, Condition condition) {
+  Call put{.method = "PUT", .key = std::move(key), .content = std::move(content)};
+  put_into_frames(put, coding);
   add(put, std::move(condition));
   return call(std::move(put));
 }
@@ -70,7 +97,8 @@ Awaitable<Answered> S3ProbeCalls::copy(std::string from, std::string to, Conditi
   return call(std::move(copy));
 }
 
-Awaitable<S3ProbeCalls::Upload> S3ProbeCalls::begin_upload(std::string key, std::string content) {
+Awaitable<S3ProbeCalls::Upload> S3ProbeCalls::begin_upload(std::string key, std::string content,
+                                                           bool trailed) {
   Upload upload{.key = key};
   Call create{.method = "POST", .key = key, .query = "uploads"};
   auto created = co_await call(std::move(create));
@@ -82,6 +110,9 @@ Awaitable<S3ProbeCalls::Upload> S3ProbeCalls::begin_upload(std::string key, std:
   uploads_.push_back(upload);
   const auto query = query_upstream(fmt::format("partNumber=1&uploadId={}", upload.id));
   Call part{.method = "PUT", .key = key, .query = *query, .content = std::move(content)};
+  if (trailed) {
+    put_into_frames(part, "");
+  }
   auto sent = co_await call(std::move(part));
   upload.part_tag = sent.etag;
   co_return upload;
@@ -128,8 +159,10 @@ http::Outgoing S3ProbeCalls::signed_request(const Call& call) const {
   for (const auto& [name, value] : call.fields) {
     out.fields.add_named(name, value);
   }
-  const std::string hash =
-      call.content.empty() ? std::string(hash_of_nothing()) : base::aws::sha256_hex(call.content);
+  std::string hash(call.payload_hash);
+  if (hash.empty()) {
+    hash = call.content.empty() ? hash_of_nothing() : base::aws::sha256_hex(call.content);
+  }
   sign_upstream(options_, out, hash);
   return out;
 }

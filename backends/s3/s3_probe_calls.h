@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,10 @@ class S3ProbeCalls {
   std::string fresh();
 
   base::Awaitable<http::Answered> put(std::string key, std::string content, Condition condition);
+  /// The same as a body that streams with a CRC32 behind it (trailed_body.h). `coding`: the
+  /// content's own `Content-Encoding`; may be empty.
+  base::Awaitable<http::Answered> put_trailed(std::string key, std::string content,
+                                              std::string_view coding, Condition condition);
   base::Awaitable<http::Answered> get(std::string key);
   base::Awaitable<http::Answered> remove(std::string key, Condition condition);
   base::Awaitable<http::Answered> copy(std::string from, std::string to, Condition condition);
@@ -44,7 +49,8 @@ class S3ProbeCalls {
     std::string id = {};  ///< Empty: there is none.
     std::string part_tag = {};
   };
-  base::Awaitable<Upload> begin_upload(std::string key, std::string content);
+  /// `trailed`: the part is sent as by `put_trailed`.
+  base::Awaitable<Upload> begin_upload(std::string key, std::string content, bool trailed = false);
   base::Awaitable<http::Answered> complete(Upload upload, Condition condition);
   base::Awaitable<http::Answered> abort(Upload upload);
 
@@ -63,11 +69,13 @@ class S3ProbeCalls {
     std::string query = {};
     std::vector<base::OwnedField> fields = {};
     std::string content = {};
+    std::string_view payload_hash = {};  ///< Empty: that of the content.
     http::Resend resend = http::Resend::kIfUnanswered;
   };
   base::Awaitable<http::Answered> call(Call call);
   [[nodiscard]] http::Outgoing signed_request(const Call& call) const;
   static void add(Call& call, Condition condition);
+  static void put_into_frames(Call& call, std::string_view coding);
 
   base::net::HttpClient& client_;
   base::TimerWheel& timers_;

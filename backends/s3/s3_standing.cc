@@ -133,6 +133,7 @@ S3Standing standing_of(const S3Options& options, const std::optional<S3Verdict>&
   standing.tombstones = options.deletes == Deletes::kTombstone && standing.conditional_put &&
                         !standing.conditional_delete;
   standing.put_proven = may_condition(options) && !found.no_conditional_put;
+  standing.takes_trailers = !found.no_trailers;
   standing.tags = found.tags;
   // What encrypts the content, and so makes the tags, is a matter of each bucket.
   const bool is_its_bucket = !options.bucket.empty();

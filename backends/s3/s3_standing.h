@@ -25,6 +25,8 @@ struct S3Verdict {
   std::optional<std::string> no_conditional_complete = "not probed";
   /// Why an AbortMultipartUpload that was answered does not end an upload for good.
   std::optional<std::string> no_final_abort = "not probed";
+  /// Why a checksum in a trailer cannot go on to it.
+  std::optional<std::string> no_trailers = "not probed";
   TagStyle tags = TagStyle::kQuoted;
   bool tags_repeat = true;    ///< The same bytes have the same entity tag again.
   bool tags_are_md5 = false;  ///< Of one PUT: so it is known before.
@@ -39,6 +41,7 @@ struct S3Standing : http::Standing {
   bool conditional_copy = false;
   bool conditional_complete = false;
   bool abort_is_final = false;  ///< A CompleteMultipartUpload in doubt is revoked by it.
+  bool takes_trailers = false;  ///< It undoes `aws-chunked`, with a checksum in the trailer.
   TagStyle tags = TagStyle::kQuoted;
   bool tags_repeat = true;
   bool tags_are_md5 = false;

@@ -65,6 +65,22 @@ WritePlan plan_of(const S3Standing& standing, const ResourceRequest& request) {
   return plan;
 }
 
+std::optional<base::aws::AwsChunkedFrames> frames_of(const S3Options& options,
+                                                     const S3Standing& standing,
+                                                     const S3Request& request) {
+  const std::string_view name = request.operation->name;
+  const bool was_probed = name == "PutObject" || name == "UploadPart";
+  if (!standing.takes_trailers || !was_probed || request.body == nullptr) {
+    return std::nullopt;
+  }
+  const auto bytes = request.body->declared_bytes();
+  const auto trailer = request.body->trailer();
+  if (!trailer || !bytes || *bytes <= options.hold_bytes) {
+    return std::nullopt;
+  }
+  return base::aws::AwsChunkedFrames(*bytes, *trailer);
+}
+
 std::optional<WriteIntent> intent_of(const S3Upstream& upstream, const S3Standing& standing,
                                      const ResourceRequest& request, const WritePlan& plan,
                                      const ObjectState& seen) {

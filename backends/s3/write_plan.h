@@ -5,6 +5,7 @@
 #include "backends/backend.h"
 #include "backends/s3/s3_standing.h"
 #include "backends/s3/s3_upstream.h"
+#include "base/aws/aws_chunked_frames.h"
 
 namespace fenceline::backends::s3 {
 
@@ -31,6 +32,13 @@ struct WritePlan {
 
 /// By the operation and what the probe has found. Pure.
 WritePlan plan_of(const S3Standing& standing, const ResourceRequest& request);
+
+/// In what the body goes upstream, so that the checksum which the client sends behind it comes
+/// there, too: where it is too long to be held, and the upstream takes that. Nothing: it goes as it
+/// is.
+std::optional<base::aws::AwsChunkedFrames> frames_of(const S3Options& options,
+                                                     const S3Standing& standing,
+                                                     const S3Request& request);
 
 /// What has to be on record of it; `seen`: what its condition is about. Nothing for what nobody
 /// sees yet (multipart uploads before their completion), and where nothing will be sent. Pure.

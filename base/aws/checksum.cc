@@ -37,6 +37,8 @@ std::optional<ChecksumKind> checksum_of_field(std::string_view name) {
   return std::nullopt;
 }
 
+std::size_t value_bytes(ChecksumKind kind) { return (row_of(kind).bytes + 2) / 3 * 4; }
+
 bool is_checksum_value(ChecksumKind kind, std::string_view value) {
   const auto bytes = decode_base64(value);
   return bytes && bytes->size() == row_of(kind).bytes;

@@ -31,6 +31,9 @@ std::string_view field_of(ChecksumKind kind);
 /// The algorithm of a field or trailer, without regard to case; nothing for any other name.
 std::optional<ChecksumKind> checksum_of_field(std::string_view name);
 
+/// How long the value of such a checksum is, in base64.
+std::size_t value_bytes(ChecksumKind kind);
+
 /// True if `value` is the one base64 of as many bytes as a checksum of this kind has.
 bool is_checksum_value(ChecksumKind kind, std::string_view value);
 

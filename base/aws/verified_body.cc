@@ -25,6 +25,9 @@ class CheckedBody final : public VerifiedBody {
     return checks_.declared().content_bytes;
   }
   [[nodiscard]] std::optional<Checksum> checksum() const override { return checks_.checksum(); }
+  [[nodiscard]] std::optional<ChecksumKind> trailer() const override {
+    return checks_.declared().trailer;
+  }
   [[nodiscard]] std::optional<std::string> md5() const override { return checks_.md5(); }
   void limit_idle(Milliseconds limit) override { raw_.limit_idle(limit); }
 

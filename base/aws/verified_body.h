@@ -26,6 +26,8 @@ class VerifiedBody : public BodySource {
  public:
   /// The checksum of the content: from a field, or, when the body has ended, from the trailer.
   [[nodiscard]] virtual std::optional<Checksum> checksum() const = 0;
+  /// Which checksum comes in the trailer; nothing if none does. Known before anything was read.
+  [[nodiscard]] virtual std::optional<ChecksumKind> trailer() const = 0;
   /// The MD5 of the content, raw 16 bytes, when the body has ended; only where it was asked for.
   [[nodiscard]] virtual std::optional<std::string> md5() const = 0;
 };

@@ -57,6 +57,57 @@ TEST(Moto, DeletesUnderAConditionThatItTakes) {
       << "nothing will be sent";
 }
 
+TEST(Moto, ATrailerBehindABodyThatStreamsIsKept) {
+  S3Driver driver(options_of("trailers"));
+  const std::string content(3'000'000, 'x');
+  const S3Call put{.operation = "PutObject",
+                   .key = "a",
+                   .fields = {{"Content-Encoding", "gzip,aws-chunked"}},
+                   .content = content};
+  const auto shown = [&](const char* method) {
+    return server().call(method, "/trailers/a", {}, {{"x-amz-checksum-mode", "ENABLED"}});
+  };
+  {
+    const S3Staged stale = driver.stage(with_trailer(put));
+    ASSERT_TRUE(stale.staged()) << stale.error().detail;
+  }
+  const S3Staged tampered = driver.stage(with_trailer(put, "AAAAAA=="));
+  ASSERT_FALSE(tampered.staged());
+  EXPECT_EQ(tampered.error().code, "BadDigest");
+  EXPECT_EQ(shown("HEAD").status, 404);
+  const Answer made = driver.write(with_trailer(put));
+  EXPECT_EQ(made.status, 200) << made.content;
+  base::aws::RunningChecksum crc32(base::aws::ChecksumKind::kCrc32);
+  crc32.add(content);
+  const Response there = shown("GET");
+  EXPECT_TRUE(there.body == content);
+  EXPECT_EQ(there.field("x-amz-checksum-crc32"), crc32.value());
+  EXPECT_EQ(there.field("Content-Encoding"), "gzip");
+  EXPECT_EQ(driver.put("plain", content).field("ETag"), made.field("ETag"));
+}
+
+TEST(Moto, ATrailerBehindAPartIsKept) {
+  S3Driver driver(options_of("parts"));
+  const std::string content(3'000'000, 'x');
+  const Answer created =
+      driver.write({.operation = "CreateMultipartUpload", .key = "m", .query = "uploads"});
+  const std::string id = elements(created.content, "UploadId").at(0);
+  const Answer part = driver.write(with_trailer({.operation = "UploadPart",
+                                                 .key = "m",
+                                                 .query = "partNumber=1&uploadId=" + id,
+                                                 .content = content}));
+  EXPECT_EQ(part.status, 200) << part.content;
+  EXPECT_FALSE(part.field("x-amz-checksum-crc32").empty());
+  const Answer completed =
+      driver.write({.operation = "CompleteMultipartUpload",
+                    .key = "m",
+                    .query = "uploadId=" + id,
+                    .content = "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" +
+                               part.field("ETag") + "</ETag></Part></CompleteMultipartUpload>"});
+  EXPECT_EQ(completed.status, 200) << completed.content;
+  EXPECT_TRUE(server().call("GET", "/parts/m").body == content);
+}
+
 TEST(Moto, ACompletionInDoubtIsEndedByAnAbort) {
   S3Driver driver(options_of("uploads"));
   const Answer created =

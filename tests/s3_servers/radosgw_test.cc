@@ -186,6 +186,28 @@ TEST_F(Radosgw, LargeBodiesStream) {
   EXPECT_EQ(driver.get("unknown").content, content);
 }
 
+// It takes no trailers, which the probe finds out.
+TEST_F(Radosgw, ATrailerBehindABodyThatStreamsIsDropped) {
+  S3Driver driver(probed_options(bucket));
+  const std::string content(3'000'000, 'x');
+  S3Call put{.operation = "PutObject",
+             .key = "a",
+             .fields = {{"Content-Encoding", "gzip,aws-chunked"}},
+             .content = content};
+  EXPECT_EQ(driver.write(with_trailer(put, "AAAAAA==")).error->code, "BadDigest");
+  EXPECT_EQ(driver.get("a").status, 404);
+  const Answer made = driver.write(with_trailer(put));
+  EXPECT_EQ(made.status, 200) << made.content;
+  EXPECT_TRUE(stored("a") == content);
+  EXPECT_EQ(driver.head("a").field("Content-Encoding"), "gzip");
+  put.key = "part";
+  put.operation = "UploadPart";
+  const Answer created =
+      driver.write({.operation = "CreateMultipartUpload", .key = "part", .query = "uploads"});
+  put.query = "partNumber=1&uploadId=" + elements(created.content, "UploadId").at(0);
+  EXPECT_EQ(driver.write(with_trailer(put)).field("ETag"), driver.head("a").field("ETag"));
+}
+
 TEST_F(Radosgw, WhatIsTooLongToBeHeldNeedsALength) {
   auto options = plain_options(bucket);
   options.unknown_length_bytes = 100'000;

@@ -1,6 +1,7 @@
 #include "tests/backends/s3/s3_driver.h"
 
 #include <algorithm>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -31,16 +32,35 @@ std::optional<base::aws::Checksum> CheckedBody::checksum() const {
   return ended_ ? checksum_ : std::nullopt;
 }
 
+std::optional<base::aws::ChecksumKind> CheckedBody::trailer() const {
+  return checksum_ ? std::optional(checksum_->kind) : std::nullopt;
+}
+
+S3Call with_trailer(S3Call call, std::optional<std::string> crc32) {
+  base::aws::RunningChecksum running(base::aws::ChecksumKind::kCrc32);
+  running.add(call.content);
+  call.fields.insert(call.fields.end(),
+                     {{"x-amz-content-sha256", "STREAMING-UNSIGNED-PAYLOAD-TRAILER"},
+                      {"x-amz-decoded-content-length", std::to_string(call.content.size())},
+                      {"x-amz-sdk-checksum-algorithm", "CRC32"},
+                      {"x-amz-trailer", "x-amz-checksum-crc32"}});
+  std::ostringstream size;
+  size << std::hex << call.content.size();
+  call.content = size.str() + "\r\n" + call.content +
+                 "\r\n0\r\nx-amz-checksum-crc32:" + crc32.value_or(running.value()) + "\r\n\r\n";
+  call.wraps = true;
+  return call;
+}
+
 S3InFlight::S3InFlight(S3Call call)
     : call_(std::move(call)),
-      body_(in_pieces(call_.content), call_.declares, call_.trailer, call_.end),
-      name_(call_.bucket + "/" + call_.key) {
+      name_(call_.bucket + "/" + call_.key),
+      raw_(in_pieces(call_.content), call_.declares, call_.end) {
   s3_.operation = operation_named(call_.operation);
   s3_.bucket = call_.bucket;
   s3_.key = call_.key;
   s3_.document = call_.document;
   const bool has_body = !call_.content.empty() || !call_.declares || call_.end;
-  s3_.body = has_body ? &body_ : nullptr;
   head_.method_text = s3_.operation->method;
   head_.method = base::method_from(head_.method_text);
   head_.query = call_.query;
@@ -50,6 +70,18 @@ S3InFlight::S3InFlight(S3Call call)
   for (const auto& [field, value] : call_.fields) {
     head_.fields.push_back({field, value});
   }
+  if (call_.wraps) {
+    auto opened =
+        base::aws::open_body(head_, raw_, {.payload = base::aws::Payload::kUnsignedTrailer});
+    if (!opened) {
+      throw std::runtime_error(opened.error().detail);
+    }
+    body_ = *std::move(opened);
+  } else {
+    body_ = std::make_unique<CheckedBody>(in_pieces(call_.content), call_.declares, call_.trailer,
+                                          call_.end);
+  }
+  s3_.body = has_body ? body_.get() : nullptr;
 }
 
 backends::ResourceRequest S3InFlight::resource(base::TimerWheel* timers) const {

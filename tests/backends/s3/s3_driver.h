@@ -28,6 +28,7 @@ class CheckedBody final : public base::aws::VerifiedBody {
   }
   base::Awaitable<base::Result<std::string_view>> read() override;
   [[nodiscard]] std::optional<base::aws::Checksum> checksum() const override;
+  [[nodiscard]] std::optional<base::aws::ChecksumKind> trailer() const override;
   [[nodiscard]] std::optional<std::string> md5() const override { return std::nullopt; }
 
  private:
@@ -50,7 +51,12 @@ struct S3Call {
   std::string request_id = "request-1";
   std::optional<base::aws::Checksum> trailer = {};
   std::optional<base::Error> end = {};  ///< Instead of the end of the content.
+  bool wraps = false;  ///< The content is in `aws-chunked`, and is checked by the real thing.
 };
+
+/// The same call as a client sends it that has a CRC32 behind its content: `crc32`, or the right
+/// one.
+S3Call with_trailer(S3Call call, std::optional<std::string> crc32 = {});
 
 /// A request between the front and the backend.
 class S3InFlight {
@@ -60,14 +66,15 @@ class S3InFlight {
   S3InFlight& operator=(const S3InFlight&) = delete;
 
   [[nodiscard]] backends::ResourceRequest resource(base::TimerWheel* timers) const;
-  CheckedBody& body() { return body_; }
+  base::aws::VerifiedBody& body() { return *body_; }
   [[nodiscard]] const S3Call& call() const { return call_; }
 
  private:
   S3Call call_;
-  CheckedBody body_;
   std::string name_;
   base::RequestHead head_;
+  PieceSource raw_;
+  std::unique_ptr<base::aws::VerifiedBody> body_;
   backends::s3::S3Request s3_;
 };
 

@@ -91,6 +91,7 @@ GotBody receive(const SentBody& sent, const std::vector<std::size_t>& cuts) {
   got.opened = true;
   got.declared_bytes = (*body)->declared_bytes();
   got.early_checksum = (*body)->checksum();
+  got.trailer = (*body)->trailer();
   boost::asio::io_context io(1);
   base::spawn(io, read_all(body->get(), &got), nothing_thrown);
   io.run();

@@ -34,6 +34,8 @@ struct GotBody {
   std::optional<std::uint64_t> declared_bytes;
   std::optional<base::aws::Checksum> early_checksum;  ///< Before anything was read.
   std::optional<base::aws::Checksum> checksum;
+  std::optional<base::aws::ChecksumKind>
+      trailer;  ///< What was announced; before anything was read.
   std::optional<std::string> md5;
   bool reads_on = false;  ///< After the end or a failure, the next `read` was different.
 

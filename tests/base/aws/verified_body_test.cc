@@ -57,6 +57,7 @@ TEST(VerifiedBody, APlainBodyPassesAsItIs) {
   EXPECT_EQ(got.declared_bytes, kText.size());
   EXPECT_EQ(got.pieces, std::vector<std::string>{kText}) << "not cut without need";
   EXPECT_EQ(got.checksum, std::nullopt);
+  EXPECT_EQ(got.trailer, std::nullopt);
   EXPECT_EQ(got.md5, std::nullopt);
   sent.declares = false;
   expect_content(sent, kText);
@@ -122,6 +123,7 @@ TEST(VerifiedBody, UnsignedChunksWithATrailer) {
   const GotBody got = receive(sent);
   EXPECT_EQ(got.declared_bytes, 12U);
   EXPECT_EQ(got.early_checksum, std::nullopt);
+  EXPECT_EQ(got.trailer, ChecksumKind::kCrc32);
   ASSERT_TRUE(got.checksum);
   EXPECT_EQ(got.checksum->kind, ChecksumKind::kCrc32);
   EXPECT_EQ(got.checksum->value, crc32_of("hello, world"));
