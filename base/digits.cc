@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/bytes.h"
+
 namespace fenceline::base {
 namespace {
 
@@ -22,6 +24,23 @@ std::uint64_t eight_hex_digits(std::uint64_t value) {
   return value + 0x3030303030303030 + letters * ('a' - '9' - 1);
 }
 static_assert(std::endian::native == std::endian::little);
+
+/// Back to the eight digits' number; nothing if they are other bytes.
+std::optional<std::uint64_t> number_of(std::uint64_t digits) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  const std::uint64_t letters = (digits >> 6U) & kOnes;
+  std::uint64_t value = (digits & (0x0F * kOnes)) + 9 * letters;
+  const bool are_nibbles = (value & (0xF0 * kOnes)) == 0;
+  const bool are_right = letters == (((value + 6 * kOnes) >> 4U) & kOnes) &&
+                         digits == value + 0x30 * kOnes + letters * ('a' - '9' - 1);
+  if (!are_nibbles || !are_right) {
+    return std::nullopt;
+  }
+  value = __builtin_bswap64(value);
+  value = (value | (value >> 4U)) & 0x00FF00FF00FF00FF;
+  value = (value | (value >> 8U)) & 0x0000FFFF0000FFFF;
+  return (value | (value >> 16U)) & 0xFFFFFFFF;
+}
 
 template <typename Integer>
 void append(std::string& out, Integer value) {
@@ -51,6 +70,12 @@ void append_hex(std::string& out, std::uint64_t value, std::size_t width) {
   std::array<char, kMostHexDigits> digits;  // NOLINT: written below, as far as it is used.
   const char* const end = put_hex(digits.data(), value, width);
   out.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
+}
+
+std::optional<std::uint64_t> sixteen_hex_digits(const char* digits) {
+  const auto high = number_of(eight_bytes(digits));
+  const auto low = number_of(eight_bytes(digits + sizeof(std::uint64_t)));
+  return high && low ? std::optional((*high << 32U) | *low) : std::nullopt;
 }
 
 }  // namespace fenceline::base

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace fenceline::base {
@@ -20,5 +21,9 @@ char* put_hex(char* out, std::uint64_t value, std::size_t width = 1);
 
 /// Appends `value` in lower-case hex, with zeros in front up to `width` digits (at most 16).
 void append_hex(std::string& out, std::uint64_t value, std::size_t width = 1);
+
+/// The number that the sixteen characters from `digits` on are in lower-case hex, with zeros in
+/// front; nothing if one of them is no such digit.
+std::optional<std::uint64_t> sixteen_hex_digits(const char* digits);
 
 }  // namespace fenceline::base

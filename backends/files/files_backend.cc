@@ -55,9 +55,10 @@ Result<std::optional<base::Stamp>> stamp_in(Store& store, std::string_view name)
   if (!file.metadata) {
     return std::nullopt;
   }
+  files::PackedId::Space space;
   return base::Stamp{.key = {},
                      .token = file.metadata->token,
-                     .request_id = std::string(file.metadata->request_id)};
+                     .request_id = std::string(file.metadata->request_id.text(space))};
 }
 
 class FilesBackend final : public Backend {

@@ -61,18 +61,17 @@ std::optional<Metadata> decode_text(std::string_view text) {
   if (!token) {
     return std::nullopt;
   }
-  return Metadata{*token, *nonce, *request_id, text};
+  return Metadata{*token, PackedId(*nonce), PackedId(*request_id), text};
 }
 
-std::optional<Metadata> decode_packed(std::string_view rest, MetadataSpace& space) {
+std::optional<Metadata> decode_packed(std::string_view rest) {
   const auto token = take_number(rest);
   if (!token || *token > static_cast<std::uint64_t>(base::Token::kMax)) {
     return std::nullopt;
   }
-  const auto nonce = take_id(rest, space.nonce);
-  const auto request_id = nonce ? take_id(rest, space.request_id) : std::nullopt;
-  if (!request_id || !base::is_printable(*nonce) || !base::is_printable(*request_id) ||
-      !base::is_printable(rest)) {
+  const auto nonce = PackedId::take(rest);
+  const auto request_id = nonce ? PackedId::take(rest) : std::nullopt;
+  if (!request_id || !base::is_printable(rest)) {
     return std::nullopt;
   }
   return Metadata{base::Token::of(static_cast<std::int64_t>(*token)), *nonce, *request_id, rest};
@@ -81,27 +80,23 @@ std::optional<Metadata> decode_packed(std::string_view rest, MetadataSpace& spac
 }  // namespace
 
 std::string encode(const Metadata& metadata) {
+  constexpr std::size_t kUsual = 64;
   std::string value;
-  value.reserve(64 + metadata.nonce.size() + metadata.request_id.size() +
-                metadata.content_type.size());
+  value.reserve(kUsual + metadata.content_type.size());
   value += kVersion;
   append_number(value, static_cast<std::uint64_t>(metadata.token.value()));
-  append_id(value, metadata.nonce);
-  append_id(value, metadata.request_id);
+  metadata.nonce.append_to(value);
+  metadata.request_id.append_to(value);
   return value.append(metadata.content_type);
 }
 
-std::optional<Metadata> decode(std::string_view value, MetadataSpace& space) {
+std::optional<Metadata> decode(std::string_view value) {
   if (value.empty()) {
     return std::nullopt;
   }
-  const auto found =
-      value.front() == kVersion ? decode_packed(value.substr(1), space) : decode_text(value);
+  auto found = value.front() == kVersion ? decode_packed(value.substr(1)) : decode_text(value);
   // The nonce goes into an entity tag.
-  if (!found || found->nonce.empty() || found->nonce.find('"') != std::string_view::npos) {
-    return std::nullopt;
-  }
-  return found;
+  return found && found->nonce.fits_into_quotes() ? found : std::nullopt;
 }
 
 std::string etag_of(std::string_view nonce, const struct stat& status) {
@@ -140,12 +135,13 @@ base::Result<void> inspect(Syscalls& calls, int fd, const struct stat& status, F
   const ssize_t bytes =
       calls.get_xattr(fd, kAttributeName, file.attribute.data(), file.attribute.size());
   if (bytes >= 0) {
-    file.metadata = decode({file.attribute.data(), static_cast<std::size_t>(bytes)}, file.space);
+    file.metadata = decode({file.attribute.data(), static_cast<std::size_t>(bytes)});
   } else if (bytes != -ENODATA && bytes != -ENOTSUP && bytes != -ERANGE) {
     return tl::unexpected(
         base::error_from_errno(static_cast<int>(-bytes), "read the file's attribute"));
   }
-  file.etag = file.metadata ? etag_of(file.metadata->nonce, status)
+  PackedId::Space space;  // NOLINT: written as far as it is used.
+  file.etag = file.metadata ? etag_of(file.metadata->nonce.text(space), status)
                             : foreign_etag(status, calls.wall_clock_ns());
   return {};
 }

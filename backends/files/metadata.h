@@ -26,15 +26,9 @@ inline constexpr std::size_t kMaxAttributeBytes = 512;
 /// What the attribute says. Views into whatever holds it.
 struct Metadata {
   base::Token token;              ///< No token on a write without a fence.
-  std::string_view nonce;         ///< Never repeats: the basis of the entity tag.
-  std::string_view request_id;    ///< Visible ASCII, at most 64 bytes.
+  PackedId nonce;                 ///< Never repeats: the basis of the entity tag.
+  PackedId request_id;            ///< Visible ASCII, at most 64 bytes.
   std::string_view content_type;  ///< As sent with the PUT; empty if none was.
-};
-
-/// Where `decode` puts texts together.
-struct MetadataSpace {
-  IdSpace nonce;
-  IdSpace request_id;
 };
 
 /// The attribute's value: a 2, the format's version, the token (0: none), nonce and request id,
@@ -42,22 +36,21 @@ struct MetadataSpace {
 /// of 256; a longer one gets a block of its own, for each file.
 std::string encode(const Metadata& metadata);
 
-/// Views into `value` and `space`; nothing if `value` is neither what `encode` writes nor the first
-/// format, the text `1 <token> <nonce> <request id> <content type>`: a file with a foreign
-/// attribute is served like one without. Pure.
-std::optional<Metadata> decode(std::string_view value, MetadataSpace& space);
+/// Views into `value`; nothing if that is neither what `encode` writes nor the first format, the
+/// text `1 <token> <nonce> <request id> <content type>`: a file with a foreign attribute is served
+/// like one without. Pure.
+std::optional<Metadata> decode(std::string_view value);
 
 /// A file at one moment. Stays where it was filled.
 struct FileState {
-  FileState() {}  // NOLINT: leaves the arrays as they are, half a KiB for every read.
+  FileState() {}  // NOLINT: leaves `attribute` as it is, half a KiB for every read.
   FileState(const FileState&) = delete;
   FileState& operator=(const FileState&) = delete;
 
   struct stat status {};
-  std::optional<Metadata> metadata;  ///< Views into `attribute` and `space`.
+  std::optional<Metadata> metadata;  ///< Views into `attribute`.
   std::string etag;
   std::array<char, kMaxAttributeBytes> attribute;
-  MetadataSpace space;
 };
 
 /// Looks at an open file.

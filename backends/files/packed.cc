@@ -1,55 +1,21 @@
 #include "backends/files/packed.h"
 
+#include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstddef>
+#include <cstring>
 
+#include "base/bytes.h"
 #include "base/digits.h"
 
 namespace fenceline::backends::files {
 namespace {
 
-// The first byte of an id: how its counter is written, or the length of its text.
-constexpr std::uint8_t kDecimal = 0xF0;
-constexpr std::uint8_t kHex = 0xF1;
-constexpr std::uint8_t kMostText = 64;
-
+constexpr std::size_t kMostText = 64;
 constexpr std::size_t kNonceDigits = 16;
-constexpr std::size_t kNonceBytes = 8;
-
-struct Parts {
-  std::uint64_t nonce;
-  std::uint64_t counter;
-};
-
-std::optional<std::uint64_t> number(std::string_view digits, int base) {
-  std::uint64_t value = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, value, base);
-  return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
-}
-
-std::string_view text_of(Parts parts, std::uint8_t form, IdSpace& space) {
-  char* end = base::put_hex(space.data(), parts.nonce, kNonceDigits);
-  *end++ = '-';
-  end = form == kHex ? base::put_hex(end, parts.counter)
-                     : std::to_chars(end, space.data() + space.size(), parts.counter).ptr;
-  return {space.data(), static_cast<std::size_t>(end - space.data())};
-}
-
-std::optional<Parts> parts_of(std::string_view id, std::uint8_t form) {
-  if (id.size() <= kNonceDigits + 1 || id[kNonceDigits] != '-') {
-    return std::nullopt;
-  }
-  const auto nonce = number(id.substr(0, kNonceDigits), 16);
-  const auto counter = number(id.substr(kNonceDigits + 1), form == kHex ? 16 : 10);
-  if (!nonce || !counter) {
-    return std::nullopt;
-  }
-  // Zeros in front and capitals would be lost.
-  IdSpace space;
-  const Parts parts{*nonce, *counter};
-  return text_of(parts, form, space) == id ? std::optional(parts) : std::nullopt;
-}
+constexpr std::size_t kNonceBytes = sizeof(std::uint64_t);
+static_assert(std::endian::native == std::endian::little);
 
 }  // namespace
 
@@ -78,49 +44,96 @@ std::optional<std::uint64_t> take_number(std::string_view& rest) {
   return std::nullopt;
 }
 
-void append_id(std::string& out, std::string_view id) {
-  for (const std::uint8_t form : {kDecimal, kHex}) {
-    if (const auto parts = parts_of(id, form)) {
-      out += static_cast<char>(form);
-      for (std::size_t i = 0; i < kNonceBytes; ++i) {
-        out += static_cast<char>(parts->nonce >> (8 * (kNonceBytes - 1 - i)));
-      }
-      append_number(out, parts->counter);
-      return;
-    }
+PackedId::PackedId(std::string_view text) : text_(text) {
+  if (split()) {
+    text_ = {};
   }
-  out += static_cast<char>(id.size());
-  out += id;
 }
 
-std::optional<std::string_view> take_id(std::string_view& rest, IdSpace& space) {
+// Not what would not be the same text again: capitals, zeros in front, too large a number.
+bool PackedId::split() {
+  constexpr std::size_t kMostDigits = 16;
+  const std::size_t digits = text_.size() - std::min(text_.size(), kNonceDigits + 1);
+  if (digits == 0 || digits > kMostDigits || text_[kNonceDigits] != '-') {
+    return false;
+  }
+  const auto nonce = base::sixteen_hex_digits(text_.data());
+  const std::string_view counter = text_.substr(kNonceDigits + 1);
+  if (!nonce || (counter.front() == '0' && digits > 1)) {
+    return false;
+  }
+  std::uint64_t decimal = 0;
+  std::uint64_t hex = 0;
+  bool is_decimal = true;
+  for (const char c : counter) {
+    const bool is_digit = c >= '0' && c <= '9';
+    if (!is_digit && (c < 'a' || c > 'f')) {
+      return false;
+    }
+    const auto value = static_cast<std::uint64_t>(is_digit ? c - '0' : c - 'a' + 10);
+    decimal = decimal * 10 + value;
+    hex = hex * 16 + value;
+    is_decimal = is_decimal && is_digit;
+  }
+  form_ = is_decimal ? Form::kDecimal : Form::kHex;
+  nonce_ = *nonce;
+  counter_ = is_decimal ? decimal : hex;
+  return true;
+}
+
+std::optional<PackedId> PackedId::take(std::string_view& rest) {
   if (rest.empty()) {
     return std::nullopt;
   }
-  const auto form = static_cast<std::uint8_t>(rest.front());
+  PackedId id;
+  const auto first = static_cast<std::uint8_t>(rest.front());
   rest.remove_prefix(1);
-  if (form <= kMostText) {
-    if (rest.size() < form) {
-      return std::nullopt;
-    }
-    const std::string_view text = rest.substr(0, form);
-    rest.remove_prefix(form);
-    return text;
+  if (first <= kMostText) {
+    id.text_ = rest.substr(0, first);
+    rest.remove_prefix(id.text_.size());
+    const bool is_whole = id.text_.size() == first && base::is_printable(id.text_);
+    return is_whole ? std::optional(id) : std::nullopt;
   }
-  if ((form != kDecimal && form != kHex) || rest.size() < kNonceBytes) {
+  id.form_ = static_cast<Form>(first);
+  if ((id.form_ != Form::kDecimal && id.form_ != Form::kHex) || rest.size() < kNonceBytes) {
     return std::nullopt;
   }
-  Parts parts{};
-  for (const char byte : rest.substr(0, kNonceBytes)) {
-    parts.nonce = (parts.nonce << 8U) | static_cast<std::uint8_t>(byte);
-  }
+  id.nonce_ = base::eight_bytes(rest.data());
   rest.remove_prefix(kNonceBytes);
   const auto counter = take_number(rest);
   if (!counter) {
     return std::nullopt;
   }
-  parts.counter = *counter;
-  return text_of(parts, form, space);
+  id.counter_ = *counter;
+  return id;
+}
+
+void PackedId::append_to(std::string& out) const {
+  if (form_ == Form::kText) {
+    out += static_cast<char>(text_.size());
+    out += text_;
+    return;
+  }
+  out += static_cast<char>(form_);
+  std::array<char, kNonceBytes> nonce;  // NOLINT: written by the next line.
+  std::memcpy(nonce.data(), &nonce_, kNonceBytes);
+  out.append(nonce.data(), nonce.size());
+  append_number(out, counter_);
+}
+
+std::string_view PackedId::text(Space& space) const {
+  if (form_ == Form::kText) {
+    return text_;
+  }
+  char* end = base::put_hex(space.data(), nonce_, kNonceDigits);
+  *end++ = '-';
+  end = form_ == Form::kHex ? base::put_hex(end, counter_)
+                            : std::to_chars(end, space.data() + space.size(), counter_).ptr;
+  return {space.data(), static_cast<std::size_t>(end - space.data())};
+}
+
+bool PackedId::fits_into_quotes() const {
+  return form_ != Form::kText || (!text_.empty() && text_.find('"') == std::string_view::npos);
 }
 
 }  // namespace fenceline::backends::files

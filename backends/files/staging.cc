@@ -57,7 +57,7 @@ Result<Metadata> describe(const base::RequestHead& head, const base::Stamp& stam
     return base::fail(ErrorKind::kInternal,
                       "a request id is not at most 64 bytes of visible ASCII");
   }
-  return Metadata{stamp.token, {}, stamp.request_id, *type};
+  return Metadata{stamp.token, {}, PackedId(stamp.request_id), *type};
 }
 
 base::Awaitable<Result<void>> sync_on_pool(Store& store, std::shared_ptr<TemporaryFile> file) {
@@ -100,7 +100,7 @@ Result<Prepared> prepare(std::shared_ptr<Store> store, const ResourceRequest& re
     if (!file) {
       return tl::unexpected(std::move(file.error()));
     }
-    metadata->nonce = (*file)->name();
+    metadata->nonce = PackedId((*file)->name());
     prepared.attribute = encode(*metadata);
     prepared.write->file = *std::move(file);
   }

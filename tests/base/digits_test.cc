@@ -26,5 +26,21 @@ TEST(DigitsTest, HexWithAndWithoutAWidth) {
   EXPECT_EQ(out, "00000000000000abcffffffffffffffff");
 }
 
+TEST(DigitsTest, SixteenHexDigitsAndNothingElse) {
+  EXPECT_EQ(sixteen_hex_digits("0123456789abcdef"), 0x0123456789ABCDEFU);
+  EXPECT_EQ(sixteen_hex_digits("ffffffffffffffff"), std::numeric_limits<std::uint64_t>::max());
+  for (std::size_t at = 0; at < 16; ++at) {
+    for (int byte = 0; byte < 256; ++byte) {
+      std::string digits(16, '0');
+      digits[at] = static_cast<char>(byte);
+      const std::size_t value = std::string("0123456789abcdef").find(digits[at]);
+      const auto expected = value == std::string::npos
+                                ? std::nullopt
+                                : std::optional(std::uint64_t{value} << (4 * (15 - at)));
+      EXPECT_EQ(sixteen_hex_digits(digits.data()), expected) << at << ' ' << byte;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fenceline::base

@@ -12,52 +12,57 @@ namespace {
 constexpr std::string_view kNonce = "0123456789abcdef-2f";
 constexpr std::string_view kRequest = "fedcba9876543210-1000000";
 
+Metadata metadata(std::int64_t token, std::string_view nonce, std::string_view request_id,
+                  std::string_view type) {
+  return {base::Token::of(token), PackedId(nonce), PackedId(request_id), type};
+}
+
+std::string text(const PackedId& id) {
+  PackedId::Space space;
+  return std::string(id.text(space));
+}
+
 TEST(FileMetadata, IsReadAsWritten) {
   for (const std::string& type : {std::string(), std::string("text/plain; charset=utf-8")}) {
     for (const std::string_view nonce : {std::string_view("ab-1"), kNonce}) {
-      const Metadata written{base::Token::of(base::Token::kMax), nonce, kRequest, type};
-      const std::string value = encode(written);
-      MetadataSpace space;
-      const auto found = decode(value, space);
+      const std::string value = encode(metadata(base::Token::kMax, nonce, kRequest, type));
+      const auto found = decode(value);
       ASSERT_TRUE(found);
-      EXPECT_EQ(found->token, written.token);
-      EXPECT_EQ(found->nonce, written.nonce);
-      EXPECT_EQ(found->request_id, written.request_id);
-      EXPECT_EQ(found->content_type, written.content_type);
+      EXPECT_EQ(found->token.value(), base::Token::kMax);
+      EXPECT_EQ(text(found->nonce), nonce);
+      EXPECT_EQ(text(found->request_id), kRequest);
+      EXPECT_EQ(found->content_type, type);
     }
   }
-  MetadataSpace space;
-  const std::string none = encode({base::Token(), "n", "", ""});
-  EXPECT_FALSE(decode(none, space)->token.exists());
+  const std::string none = encode(metadata(0, "n", "", ""));
+  EXPECT_FALSE(decode(none)->token.exists());
 }
 
 TEST(FileMetadata, FitsBesideTheInode) {
   const std::string value =
-      encode({base::Token::of(base::Token::kMax), kNonce, kRequest, "application/octet-stream"});
+      encode(metadata(base::Token::kMax, kNonce, kRequest, "application/octet-stream"));
   EXPECT_LE(value.size(), 60U);
 }
 
 TEST(FileMetadata, TheFirstFormatIsReadStill) {
-  MetadataSpace space;
-  const auto found = decode("1 34 ab-1 request-1 text/plain; charset=utf-8", space);
+  const auto found = decode("1 34 ab-1 request-1 text/plain; charset=utf-8");
   ASSERT_TRUE(found);
   EXPECT_EQ(found->token.value(), 34);
-  EXPECT_EQ(found->nonce, "ab-1");
-  EXPECT_EQ(found->request_id, "request-1");
+  EXPECT_EQ(text(found->nonce), "ab-1");
+  EXPECT_EQ(text(found->request_id), "request-1");
   EXPECT_EQ(found->content_type, "text/plain; charset=utf-8");
 }
 
 TEST(FileMetadata, AnythingElseIsForeign) {
-  MetadataSpace space;
   for (const char* text : {"", "1", "1 ", "1 2", "1 2 n", "1 2 n r", "2 2 n r t", "1 x n r t",
                            "1 -1 n r t", "1 02 n r t", "1 9223372036854775808 n r t", "1 2  r t",
                            "1 2 n\" r t", "1 2 n r t\n", "1 2 n r \xc3\xa4", " 1 2 n r t"}) {
-    EXPECT_FALSE(decode(text, space)) << text;
+    EXPECT_FALSE(decode(text)) << text;
   }
-  const std::string whole = encode({base::Token::of(34), kNonce, kRequest, "text/plain"});
+  const std::string whole = encode(metadata(34, kNonce, kRequest, "text/plain"));
   const std::size_t type_at = whole.size() - std::string_view("text/plain").size();
   for (std::size_t size = 0; size < type_at; ++size) {
-    EXPECT_FALSE(decode(std::string_view(whole).substr(0, size), space)) << size;
+    EXPECT_FALSE(decode(std::string_view(whole).substr(0, size))) << size;
   }
   for (const std::string& value :
        {std::string("\x02\x22\x00\x01r", 5), std::string("\x02\x22\x01\"\x01r"),
@@ -65,7 +70,7 @@ TEST(FileMetadata, AnythingElseIsForeign) {
         std::string("\x02\x22\x01n\x01rt\n"), std::string("\x02\x22\x01n\xf2r"),
         std::string("\x02\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01\x01n\x01r"),
         "\x03" + whole.substr(1)}) {
-    EXPECT_FALSE(decode(value, space)) << value;
+    EXPECT_FALSE(decode(value)) << value;
   }
 }
 

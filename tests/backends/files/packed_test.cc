@@ -38,33 +38,34 @@ TEST(PackedId, IsReadAsWritten) {
         "0123456789abcdef-18446744073709551616", "0123456789abcdef1-1", "0123456789abcde-1",
         "0123456789abcdef-10000000000000000", "+123456789abcdef-1", "0123456789abcdef--1"}) {
     std::string bytes;
-    append_id(bytes, id);
+    PackedId(id).append_to(bytes);
     bytes += "next";
-    IdSpace space;
+    PackedId::Space space;
     std::string_view rest = bytes;
-    EXPECT_EQ(take_id(rest, space), std::string_view(id));
+    const auto found = PackedId::take(rest);
+    ASSERT_TRUE(found) << id;
+    EXPECT_EQ(found->text(space), id);
     EXPECT_EQ(rest, "next") << id;
   }
 }
 
 TEST(PackedId, OursAreShort) {
   std::string bytes;
-  append_id(bytes, "0123456789abcdef-1000000");
+  PackedId("0123456789abcdef-1000000").append_to(bytes);
   EXPECT_EQ(bytes.size(), 1U + 8U + 3U);
 }
 
 TEST(PackedId, WhatIsCutOffIsNone) {
   std::string bytes;
-  append_id(bytes, "0123456789abcdef-1000000");
-  append_id(bytes, "request-1");
-  IdSpace space;
+  PackedId("0123456789abcdef-1000000").append_to(bytes);
+  PackedId("request-1").append_to(bytes);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     std::string_view rest = std::string_view(bytes).substr(0, size);
-    EXPECT_FALSE(take_id(rest, space) && take_id(rest, space)) << size;
+    EXPECT_FALSE(PackedId::take(rest) && PackedId::take(rest)) << size;
   }
   for (const std::string& other : {"\x41" + std::string(65, 'a'), std::string("\xf2")}) {
     std::string_view rest = other;
-    EXPECT_EQ(take_id(rest, space), std::nullopt);
+    EXPECT_FALSE(PackedId::take(rest));
   }
 }
 
