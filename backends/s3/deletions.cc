@@ -201,8 +201,8 @@ Awaitable<StageResult> stage_deletions(SharedS3 upstream,
     if (!staged && is_of_all(staged.error())) {
       co_return staged;
     }
-    if (late) {
-      co_return tl::unexpected<base::Error>(too_slow(i, parts->size()));
+    if (late && i + 1 < parts->size()) {
+      co_return tl::unexpected<base::Error>(too_slow(i + 1, parts->size()));
     }
     all->add(named, std::move(staged));
   }

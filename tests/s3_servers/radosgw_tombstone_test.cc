@@ -148,6 +148,29 @@ TEST_F(RadosgwTombstone, ManyAtOnceKeepToTheirETags) {
   EXPECT_EQ(driver.get("b").content, "one");
 }
 
+TEST_F(RadosgwTombstone, ManyBearOnOlderWritesAsTheOneOfThatObject) {
+  const auto waits_for = [this](const std::string& key) {
+    EXPECT_EQ(driver.put(key, "one").status, 200);
+    return driver.stage({.operation = "DeleteObject", .key = key}).intent()->data;
+  };
+  const std::string of_a = waits_for("a");
+  const std::string of_b = waits_for("b");
+  const std::string of_c = waits_for("c");
+  S3Call call = deletion_of({"a"});
+  call.document =
+      "<Delete><Object><Key>a</Key></Object>"
+      "<Object><Key>b</Key><VersionId>null</VersionId></Object></Delete>";
+  S3Staged many = driver.stage(call);
+  EXPECT_EQ(many.bearing_on(of_a), Bearing::kReplaces);
+  EXPECT_EQ(many.bearing_on(of_b), Bearing::kRevives) << "another version may come up";
+  EXPECT_EQ(many.bearing_on(of_c), Bearing::kNone);
+  for (const Answer& each : many.commit_parts()) {
+    EXPECT_EQ(each.status, 204) << each.error_name();
+  }
+  EXPECT_EQ(radosgw().keys(bucket), (std::vector<std::string>{"a", "c"}));
+  EXPECT_TRUE(is_hidden("a"));
+}
+
 TEST_F(RadosgwTombstone, AZombieDeletesNothing) {
   ASSERT_EQ(driver.put("a", "one").status, 200);
   S3Staged zombie = driver.stage({.operation = "DeleteObject", .key = "a", .token = 1});

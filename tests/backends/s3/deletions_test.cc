@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -243,6 +245,33 @@ TEST(S3Deletions, ASilentUpstreamRefusesAllOfThem) {
   EXPECT_EQ(staged.error().kind, ErrorKind::kUpstreamTimeout);
   EXPECT_EQ(staged.error().applied, Applied::kNo);
   EXPECT_EQ(silent.applied().size(), 1U) << "nobody asks about the next one";
+}
+
+TEST(S3Deletions, LookingHasALimit) {
+  S3Driver* driver = nullptr;
+  std::size_t heads = 0;
+  HostileUpstream slow([&driver, &heads](UpstreamPeer& peer) {
+    while (peer.read_request()) {
+      if (++heads == 2) {
+        driver->core().call([driver] {
+          driver->core().timers().advance(std::chrono::steady_clock::now() +
+                                          backends::s3::kLookLimit + base::Milliseconds(1'000));
+        });
+      }
+      peer.send(seen("\"1\""));
+    }
+  });
+  auto options = s3_options_for(slow.port());
+  options.http.commit = CommitMode::kConditional;
+  options.http.client.first_byte = 2 * backends::s3::kLookLimit;
+  options.deletes = Deletes::kTombstone;
+  S3Driver own(options);
+  driver = &own;
+  const S3Staged staged = own.stage(deletion_of({key("a"), key("b"), key("c")}));
+  ASSERT_FALSE(staged.staged());
+  EXPECT_EQ(staged.error().kind, ErrorKind::kOverloaded);
+  EXPECT_EQ(staged.error().applied, Applied::kNo);
+  EXPECT_TRUE(has(staged.error().detail, "2 of 3")) << staged.error().detail;
 }
 
 TEST(S3Deletions, ElsewhereTheyAreOneRequest) {
