@@ -215,6 +215,7 @@ void Pipeline::tell_of_parts(Exchange& exchange, std::span<const StagedPart> par
   }
   if (stale != nullptr) {
     put_highest_first(exchange);
+    exchange.mark_at_leave = base::Token();  // It is that of another key.
     parts_.audit.rejected(exchange, *stale, parts_.gate.highest(*exchange.key), true);
   }
 }

@@ -186,6 +186,7 @@ TEST_F(PipelinePartsTest, WhoIsNewerWaitsForOneObjectOnly) {
   EXPECT_NE(text(*zombie->reply).find("<Deleted><Key>c</Key></Deleted>"), std::string::npos);
   EXPECT_EQ(backend_->events,
             (Events{"stage ", "stage a", "stage b", "commit 0", "commit", "commit", "commit 2"}));
+  EXPECT_EQ(field(*zombie->reply, "Fencing-Highest"), "6");
   const auto refusals = rejections_.latest(10);
   ASSERT_EQ(refusals.size(), 1U);
   EXPECT_EQ(refusals[0].highest.value(), 6);
