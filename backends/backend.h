@@ -119,6 +119,8 @@ struct LastWrite {
 /// What `Backend::find_stamp` says, as that.
 base::Result<LastWrite> as_last_write(base::Result<std::optional<base::Stamp>> stamp);
 
+struct StagedPart;
+
 /// A write that has no visible effect yet. Destroying it uncommitted leaves no trace.
 class StagedWrite {
  public:
@@ -163,6 +165,21 @@ class StagedWrite {
   [[nodiscard]] virtual Bearing bearing_on(std::string_view /*data*/) const {
     return Bearing::kNone;
   }
+
+  /// Of a request that is several writes, each of another resource, with an intent and an outcome
+  /// of its own: those, in the order in which they are committed, one after the other; at least
+  /// one. Then nobody calls `commit`, `commit_once` and `intent` of this one, and `bearing_on` is
+  /// that of all of them together. Empty for every other write. Constant but for their outcomes.
+  [[nodiscard]] virtual std::span<StagedPart> parts() { return {}; }
+};
+
+/// One of several writes of a request. Plain data.
+struct StagedPart {
+  std::size_t named = 0;  ///< Which of the resources that the request names, in its order.
+  std::unique_ptr<StagedWrite> write = {};
+  /// Of `commit`; or of `stage` already, where that failed for this one alone: then there is no
+  /// write.
+  std::optional<base::Result<base::Reply>> outcome = {};
 };
 
 /// One store behind a route. Used by all cores at once.

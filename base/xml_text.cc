@@ -71,4 +71,10 @@ void append_xml_text(std::string& out, std::string_view text) {
   }
 }
 
+void append_xml_element(std::string& out, std::string_view name, std::string_view text) {
+  out.append("<").append(name).append(">");
+  append_xml_text(out, text);
+  out.append("</").append(name).append(">");
+}
+
 }  // namespace fenceline::base

@@ -12,4 +12,8 @@ namespace fenceline::base {
 /// none. Pure but for `out`, to which it only appends.
 void append_xml_text(std::string& out, std::string_view text);
 
+/// Appends `<name>`, `text` as above, `</name>`. `name`: one that needs no escaping. Pure but for
+/// `out`.
+void append_xml_element(std::string& out, std::string_view name, std::string_view text);
+
 }  // namespace fenceline::base

@@ -15,6 +15,7 @@ namespace {
 /// On record, and nothing has been sent: dropped, it is finished.
 class UnusedIntent {
  public:
+  UnusedIntent() = default;
   explicit UnusedIntent(RunningIntent running) : running_(std::move(running)) {}
   UnusedIntent(UnusedIntent&&) = default;
   UnusedIntent& operator=(UnusedIntent&& other) noexcept {
@@ -36,13 +37,13 @@ using Unused = std::vector<UnusedIntent>;
 class Gathering {
  public:
   Gathering(std::size_t writes, base::Done<base::Result<Unused>> done)
-      : left_(writes), done_(std::move(done)) {}
+      : left_(writes), put_(writes), done_(std::move(done)) {}
 
-  void take(base::Result<RunningIntent> one) {
+  void take(std::size_t at, base::Result<RunningIntent> one) {
     {
       const std::scoped_lock lock(mutex_);
       if (one) {
-        put_.emplace_back(std::move(*one));
+        put_[at] = UnusedIntent(std::move(*one));
       } else if (!failure_) {
         failure_ = std::move(one.error());
       }
@@ -81,9 +82,9 @@ base::Awaitable<base::Result<std::vector<RunningIntent>>> put_on_record(
     // The last answer may let the caller go on, on another thread, and `writes` with it.
     std::vector<Intent> all = std::move(writes);
     const auto gathering = std::make_shared<Gathering>(all.size(), std::move(done));
-    for (Intent& write : all) {
-      intents.begin(std::move(write), shared, [gathering](base::Result<RunningIntent> running) {
-        gathering->take(std::move(running));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      intents.begin(std::move(all[i]), shared, [gathering, i](base::Result<RunningIntent> running) {
+        gathering->take(i, std::move(running));
       });
     }
   };

@@ -40,6 +40,8 @@ struct Exchange {
   bool is_read = false;
   std::optional<base::FenceKey> key;      ///< Empty on a route without a fence.
   std::vector<base::FenceKey> more_keys;  ///< Of a request that names several: all but `key`.
+  /// The key of each resource that such a request names, in its order.
+  std::vector<base::FenceKey> named_keys;
   /// Nobody sees what it does until a later request (S3 UploadPart), which the fence is asked for.
   bool only_stages = false;
   base::Token token;  ///< No token if the request carries none.

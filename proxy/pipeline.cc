@@ -8,7 +8,6 @@
 #include "proxy/s3_arrival.h"
 
 namespace fenceline::proxy {
-namespace {
 
 using base::Awaitable;
 using base::pass_on;
@@ -17,13 +16,6 @@ using base::Result;
 using fencing::Permits;
 using fencing::Settlement;
 using fencing::Tickets;
-
-// Certain not to have been applied.
-bool is_refusal(const Result<Reply>& outcome) {
-  return outcome ? outcome->status / 100 != 2 : outcome.error().applied == base::Applied::kNo;
-}
-
-}  // namespace
 
 Awaitable<Reply> Pipeline::handle(Request request) {
   Exchange exchange(request);
@@ -74,6 +66,9 @@ Awaitable<Result<Reply>> Pipeline::write(Exchange& exchange) {
   if (!entered) {
     leave(exchange, permits, on_record, Settlement::kNotApplied);
     co_return pass_on(entered.error());
+  }
+  if (const auto parts = (*staged)->parts(); !parts.empty()) {
+    co_return co_await commit_parts(exchange, parts, permits, on_record, *entered);
   }
   // 4 COMMIT and 5 DURABLE. If this coroutine is destroyed in here, the permits settle as in doubt.
   auto outcome = co_await parts_.repeats.commit(exchange, **staged);

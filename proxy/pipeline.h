@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/container/small_vector.hpp>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,9 @@
 #include "proxy/route.h"
 
 namespace fenceline::proxy {
+
+/// How long the parts of one write may take, but for the last.
+inline constexpr base::Milliseconds kPartsLimit{25'000};
 
 /// What the pipeline works with; everything outlives it.
 struct PipelineParts {
@@ -66,17 +70,30 @@ class Pipeline final : public Handler {
   base::Awaitable<base::Result<bool>> wait_to_enter(Exchange& exchange, fencing::Tickets& tickets,
                                                     const backends::StagedWrite* write,
                                                     fencing::Permits& permits);
-  /// Fills `into` if the write has to be on record before its commit.
+  /// Fills `into` if the write has to be on record before its commit. Of one with parts there is
+  /// one for each part then, which is not running where that part needs none.
   base::Awaitable<base::Result<void>> put_on_record(Exchange& exchange,
-                                                    const backends::StagedWrite& staged,
-                                                    OnRecord& into);
+                                                    backends::StagedWrite& staged, OnRecord& into);
   base::Awaitable<base::Result<void>> wait_for_record(Exchange& exchange, fencing::Intent intent,
                                                       bool shared, OnRecord& into);
+  base::Awaitable<base::Result<void>> put_parts_on_record(Exchange& exchange,
+                                                          std::span<backends::StagedPart> parts,
+                                                          OnRecord& into);
   base::Awaitable<base::Result<bool>> settle_older(Exchange& exchange,
                                                    const backends::StagedWrite* write,
                                                    base::Result<void> inside);
   base::Awaitable<base::Result<bool>> settle_all_keys(Exchange& exchange,
                                                       const backends::StagedWrite* write);
+  /// Commits the parts of a write one after the other, each settled by its own outcome, and leaves
+  /// each key with its last part. None begins when `kPartsLimit` is over, or somebody newer has
+  /// come for its key. `replaces`: as `enter` has said; then all keys are left at the end.
+  base::Awaitable<base::Result<base::Reply>> commit_parts(Exchange& exchange,
+                                                          std::span<backends::StagedPart> parts,
+                                                          fencing::Permits& permits,
+                                                          OnRecord& on_record, bool replaces);
+  base::Result<void> may_begin_part(const Exchange& exchange, const backends::StagedPart& part,
+                                    bool late);
+  void tell_of_parts(Exchange& exchange, std::span<const backends::StagedPart> parts);
   static void leave(Exchange& exchange, fencing::Permits& permits, OnRecord& on_record,
                     fencing::Settlement outcome);
   /// Takes a mark in that a store which keeps marks itself has shown us.
@@ -92,6 +109,9 @@ class Pipeline final : public Handler {
   PipelineParts parts_;
   OlderWrites older_writes_;
 };
+
+/// True for a write that is certain not to have taken effect. Pure.
+bool is_refusal(const base::Result<base::Reply>& outcome);
 
 /// How a commit's result settles its permit: unknown is never taken for "not applied". Pure.
 fencing::Settlement settlement_of(const base::Result<base::Reply>& outcome);

@@ -84,6 +84,10 @@ base::Token Pipeline::highest(const Exchange& exchange) {
   return exchange.key ? parts_.gate.highest(*exchange.key) : base::Token();
 }
 
+bool is_refusal(const Result<Reply>& outcome) {
+  return outcome ? outcome->status / 100 != 2 : outcome.error().applied == base::Applied::kNo;
+}
+
 fencing::Settlement settlement_of(const Result<Reply>& outcome) {
   if (outcome) {
     return fencing::Settlement::kApplied;

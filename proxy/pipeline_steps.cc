@@ -73,9 +73,11 @@ Result<void> Pipeline::after_admission(const Exchange& exchange, const Tickets& 
   return enforced(exchange, std::move(admitted));
 }
 
-Awaitable<Result<void>> Pipeline::put_on_record(Exchange& exchange,
-                                                const backends::StagedWrite& staged,
+Awaitable<Result<void>> Pipeline::put_on_record(Exchange& exchange, backends::StagedWrite& staged,
                                                 OnRecord& into) {
+  if (const auto parts = staged.parts(); !parts.empty()) {
+    return put_parts_on_record(exchange, parts, into);
+  }
   auto intent = exchange.claims() ? staged.intent() : std::nullopt;
   if (!intent) {
     return Awaitable<Result<void>>::ready({});

@@ -181,14 +181,16 @@ base::Awaitable<Result<void>> read_keys_from_body(Exchange& exchange, StagedByte
     co_return pass_on(document.error());
   }
   s3.request.document = backends::s3::write_delete_document(*document);
+  s3.request.named = std::move(*document);
   if (!exchange.route->fenced()) {
     co_return Result<void>();
   }
-  for (const backends::s3::Deletion& each : document->deletions) {
+  for (const backends::s3::Deletion& each : s3.request.named.deletions) {
     auto key = key_of(exchange, each.key);
     if (!key) {
       co_return pass_on(key.error());
     }
+    exchange.named_keys.push_back(*key);
     if (!exchange.key) {
       exchange.key = std::move(*key);
     } else if (*key != *exchange.key) {

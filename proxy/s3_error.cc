@@ -72,35 +72,25 @@ static_assert(rows_follow_the_enum(), "every ErrorKind needs one row, in the enu
 
 constexpr int kForbiddenStatus = 403;
 
-void append_element(std::string& xml, std::string_view name, std::string_view value) {
-  xml += '<';
-  xml += name;
-  xml += '>';
-  base::append_xml_text(xml, value);
-  xml += "</";
-  xml += name;
-  xml += '>';
-}
-
 std::string document(const base::Error& error, std::string_view code, const ProblemFacts& facts,
                      std::string_view resource) {
   std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error>";
-  append_element(xml, "Code", code);
-  append_element(xml, "Message", detail_of(error));
-  append_element(xml, "Resource", resource);
+  base::append_xml_element(xml, "Code", code);
+  base::append_xml_element(xml, "Message", detail_of(error));
+  base::append_xml_element(xml, "Resource", resource);
   if (!facts.request_id.empty()) {
-    append_element(xml, "RequestId", facts.request_id);
+    base::append_xml_element(xml, "RequestId", facts.request_id);
   }
   if (facts.key) {
-    append_element(xml, "FencingKey", *facts.key);
+    base::append_xml_element(xml, "FencingKey", *facts.key);
   }
   if (facts.presented) {
-    append_element(xml, "FencingPresented", facts.presented->text());
+    base::append_xml_element(xml, "FencingPresented", facts.presented->text());
   }
   if (facts.highest) {
-    append_element(xml, "FencingHighest", facts.highest->text());
+    base::append_xml_element(xml, "FencingHighest", facts.highest->text());
   }
-  append_element(xml, "FencingApplied", to_string(error.applied));
+  base::append_xml_element(xml, "FencingApplied", to_string(error.applied));
   xml += "</Error>\n";
   return xml;
 }

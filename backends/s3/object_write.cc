@@ -211,14 +211,6 @@ class ObjectWrite final : public StagedWrite {
   std::unique_ptr<HeldRequest> held_;
 };
 
-base::Error one_at_a_time() {
-  return {.kind = base::ErrorKind::kMethodUnknown,
-          .detail =
-              "this route deletes by tombstones, one object at a time, so that each deletion "
-              "is fenced when it takes effect; send a DeleteObject for each key",
-          .code = "NotImplemented"};
-}
-
 // Of a body that streams the head goes out with its first bytes.
 void sign_for_streaming(const Subject& subject, Outgoing& head) {
   const auto declared = declared_hash(subject.request);
@@ -290,9 +282,6 @@ Awaitable<StageResult> stage_write(SharedS3 upstream, std::shared_ptr<const S3St
                                    ResourceRequest request, base::BodySource& body,
                                    base::Stamp stamp) {
   const auto plan = plan_of(*standing, request);
-  if (standing->tombstones && request.s3->operation->keys == Keys::kInBody) {
-    co_return tl::unexpected<base::Error>(one_at_a_time());
-  }
   Subject subject{
       .upstream = std::move(upstream), .plan = plan, .request = request, .stamp = std::move(stamp)};
   subject.frames = frames_of(subject.upstream->options, *standing, *request.s3);

@@ -25,6 +25,15 @@ tl::unexpected<base::Error> refused(ErrorKind kind, std::string_view code, std::
 
 }  // namespace
 
+Result<void> check_reserved(std::string_view key) {
+  if (key.starts_with(kReservedKeyPrefix)) {
+    return base::fail(ErrorKind::kForbiddenName,
+                      fmt::format("keys that begin with \"{}\" are the proxy's own; use another",
+                                  kReservedKeyPrefix));
+  }
+  return {};
+}
+
 std::string Place::target(std::string_view query) const {
   std::string target;
   target.reserve(path.size() + query.size() + 1);

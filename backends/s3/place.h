@@ -14,6 +14,9 @@ namespace fenceline::backends::s3 {
 /// Object keys that begin with this are the proxy's own; no client may name one.
 inline constexpr std::string_view kReservedKeyPrefix = ".fenceline-";
 
+/// Failure: `kForbiddenName` for such a key.
+base::Result<void> check_reserved(std::string_view key);
+
 /// A service, a bucket or an object.
 struct Place {
   std::string host;  ///< The value of `Host`.

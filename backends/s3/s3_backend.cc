@@ -1,7 +1,5 @@
 #include "backends/s3/s3_backend.h"
 
-#include <fmt/format.h>
-
 #include <atomic>
 #include <string>
 #include <utility>
@@ -10,6 +8,7 @@
 #include "backends/http/held_request.h"
 #include "backends/http/upstream_target.h"
 #include "backends/s3/bodies.h"
+#include "backends/s3/deletions.h"
 #include "backends/s3/object_write.h"
 #include "backends/s3/place.h"
 #include "backends/s3/request_head.h"
@@ -41,12 +40,7 @@ Result<void> check_key(const ResourceRequest& request) {
   if (request.s3 == nullptr || request.s3->operation == nullptr) {
     return base::fail(ErrorKind::kInternal, "an S3 route got a request that is no S3 request");
   }
-  if (request.s3->key.starts_with(kReservedKeyPrefix)) {
-    return base::fail(ErrorKind::kForbiddenName,
-                      fmt::format("keys that begin with \"{}\" are the proxy's own; use another",
-                                  kReservedKeyPrefix));
-  }
-  return {};
+  return check_reserved(request.s3->key);
 }
 
 Awaitable<Result<Reply>> answer_to_read(SharedS3 upstream, ResourceRequest request,
@@ -162,7 +156,10 @@ class S3Backend final : public Backend {
                      .detail = upstream_->http->watch->out_of_service().value_or("") +
                                "; nothing was changed; send the write again later"});
     }
-    return stage_write(upstream_, std::move(standing), request, body, std::move(stamp));
+    const bool one_by_one = standing->tombstones && request.s3->operation->keys == Keys::kInBody;
+    return one_by_one
+               ? stage_deletions(upstream_, std::move(standing), request, body, std::move(stamp))
+               : stage_write(upstream_, std::move(standing), request, body, std::move(stamp));
   }
 
   Awaitable<Result<Revocation>> revoke(std::string_view data, base::TimerWheel& timers) override {

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "backends/backend.h"
+#include "backends/s3/delete_document.h"
 #include "backends/s3/operation.h"
 #include "backends/s3/s3_options.h"
 #include "base/aws/verified_body.h"
@@ -20,6 +21,7 @@ struct S3Request {
   base::aws::VerifiedBody* body = nullptr;
   /// Of DeleteObjects: the document in our own form; sent instead of `body`. Empty otherwise.
   std::string document = {};
+  DeleteDocument named = {};  ///< The same, as it was read: the objects that are named.
 };
 
 /// Opens a backend in front of somebody else's S3 server (docs/s3.md).

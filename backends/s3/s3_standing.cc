@@ -91,12 +91,13 @@ OperationGuarantee deletion(const S3Options& options, const S3Standing& standing
   return one(options, kName, standing.conditional_delete, found.no_conditional_delete);
 }
 
-OperationGuarantee deletion_of_many(const S3Options& options, const S3Standing& standing) {
+OperationGuarantee deletion_of_many(const S3Options& options, const S3Standing& standing,
+                                    const S3Verdict& found) {
   constexpr const char* kName = "DeleteObjects";
   if (standing.tombstones) {
-    return {.operation = kName,
-            .guarantee = Guarantee::kStrict,
-            .how = "refused: a tombstone is written for one object at a time, by DeleteObject"};
+    auto how = conditional(options, kName, found.no_conditional_put);
+    how.how.insert(0, "as a DeleteObject of each, the PUT of a tombstone, but for versions: ");
+    return how;
   }
   return plain(options, kName, "one request for many objects");
 }
@@ -147,7 +148,7 @@ S3Standing standing_of(const S3Options& options, const std::optional<S3Verdict>&
       one(options, "CopyObject", standing.conditional_copy, found.no_conditional_copy),
       completion(options, standing, found),
       deletion(options, standing, found),
-      deletion_of_many(options, standing),
+      deletion_of_many(options, standing, found),
       plain(options, "DeleteObject of a version", kNoCondition),
       plain(options, "writes of metadata, and appends", kNoCondition),
   };

@@ -24,6 +24,13 @@ TEST(XmlText, EscapesMarkup) {
   EXPECT_EQ(xml(""), "");
 }
 
+TEST(XmlText, AnElementHasItsTextEscaped) {
+  std::string out = "<a>";
+  append_xml_element(out, "Key", "<&>");
+  append_xml_element(out, "b", "");
+  EXPECT_EQ(out, "<a><Key>&lt;&amp;&gt;</Key><b></b>");
+}
+
 TEST(XmlText, KeepsCharacters) {
   for (const std::string_view text : {"é", "€", "\xF0\x9F\x94\x92", "\x7f", "\xEF\xBF\xBD"}) {
     EXPECT_EQ(xml(text), text);

@@ -44,7 +44,7 @@ class All(Trailers, contract.Puts, contract.Streams, contract.Reads, contract.Ra
     worker_class = SdkWorker
 
 
-class Http(contract.Http, All, unittest.TestCase):
+class Http(contract.Http, contract.Graves, All, unittest.TestCase):
     pass
 
 

@@ -227,6 +227,35 @@ class MultiDeletes(Base):
         self.refused(token - 1, lambda: zombie.delete_many(self.bucket, keys))
 
 
+class Graves(Base):
+    """Deletions are tombstones, also of many at once. Over http only."""
+    grave = b"fenceline-tombstone "
+
+    def fill(self, keys):
+        for key in keys:
+            self.radosgw.s3.put_object(Bucket=self.at_radosgw("graves"), Key=key, Body=SMALL)
+
+    def are_deleted(self, worker, keys):
+        for key in keys:
+            kept = self.radosgw.content(self.at_radosgw("graves"), key)
+            self.assertTrue(kept.startswith(self.grave), kept)
+            self.assertFalse(worker.get("graves", key).ok, key)
+
+    def test_delete_many_as_tombstones(self):
+        keys = [f"doomed/{name}" for name in ("1", "2", "a & b <c>")]
+        token = self.new_token()
+        self.fill(keys)
+        worker = self.worker(token)
+        self.does(worker.delete_many("graves", keys))
+        self.are_deleted(worker, keys)
+        before = self.radosgw.state(self.at_radosgw("graves"))
+        self.does(worker.delete_many("graves", keys))
+        self.assertEqual(self.radosgw.state(self.at_radosgw("graves")), before, "nothing is sent")
+        self.fill(keys)
+        zombie = self.worker(token - 1)
+        self.refused(token - 1, lambda: zombie.delete_many("graves", keys), "graves")
+
+
 class PresignedGets(Base):
     """The URL is used by somebody else, who knows no key."""
 

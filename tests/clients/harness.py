@@ -132,7 +132,8 @@ class Radosgw:
 class Fenceline:
     """The real binary in front of radosgw.
 
-    Over http, clients see two buckets on routes of their own, `media` with one fence for all of it.
+    Over http, clients see three buckets on routes of their own: `media` with one fence for all of
+    it, `graves` with one for each object, where deletions are tombstones, and `many`.
     Over https they see all buckets of radosgw by their names, with one fence per object.
     """
 
@@ -141,7 +142,7 @@ class Fenceline:
         self.scheme = "https" if certificate else "http"
         # The buckets at radosgw, by the names that clients see.
         self.buckets = {"media": "media" if certificate else "media-http", "objects": "objects",
-                        "many": "many"}
+                        "many": "many", "graves": "graves"}
         self.ca = certificate
         config = folder / "fenceline.yaml"
         config.write_text(self._config(upstream), encoding="utf-8")
@@ -166,6 +167,8 @@ class Fenceline:
             tls = ""
             routes = (self._route("media", "/media/{key...}", upstream,
                                   f"bucket: {self.buckets['media']}", "fence: media") +
+                      self._route("graves", "/graves/{key...}", upstream,
+                                  "bucket: graves\n      deletes: tombstone") +
                       self._route("many", "/many/{key...}", upstream, "bucket: many"))
         return f"""
 listen: {{address: "127.0.0.1:0"{tls}}}
@@ -243,7 +246,8 @@ class Stage:
         try:
             self.radosgw = Radosgw(self._new_folder("radosgw"))
             self._running.append(self.radosgw)
-            self.radosgw.make_buckets(["media-http", "media", "objects", "many", "scratch"])
+            self.radosgw.make_buckets(["media-http", "media", "objects", "many", "graves",
+                                       "scratch"])
             filling = threading.Thread(target=self.radosgw.put_many, args=("many", MANY))
             filling.start()
             self.certificate = self._make_certificate()

@@ -34,7 +34,7 @@ class All(contract.Puts, contract.Streams, contract.Reads, contract.Ranges, cont
     worker_class = MinioWorker
 
 
-class Http(contract.Http, All, unittest.TestCase):
+class Http(contract.Http, contract.Graves, All, unittest.TestCase):
     pass
 
 

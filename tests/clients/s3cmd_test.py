@@ -46,13 +46,25 @@ class All(contract.Puts, contract.Streams, contract.Reads, contract.Lists, contr
     worker_class = S3cmdWorker
 
 
-class Http(contract.Http, All, unittest.TestCase):
+class Http(contract.Http, contract.Graves, All, unittest.TestCase):
     def test_a_signature_of_version_2_is_refused_and_told(self):
         worker = self.worker(self.new_token())
         url = self.does(worker.sh_line('s3cmd signurl "s3://$1/small.csv" +60', self.bucket)).data
         outcome = contract.fetch(url, self.door)
         self.assertFalse(outcome.ok)
         self.assertRegex(outcome.text, "<Message>[^<]*Version 2[^<]*[vV]ersion 4")
+
+    def test_delete_a_tree_as_tombstones(self):
+        keys = ["tree/1", "tree/deep/2", "tree/a & b"]
+        token = self.new_token()
+        self.fill(keys)
+        worker = self.worker(token)
+        self.does(worker.sh('s3cmd del --recursive "s3://graves/tree/"'))
+        self.are_deleted(worker, keys)
+        self.fill(keys)
+        zombie = self.worker(token - 1)
+        self.refused(token - 1, lambda: zombie.sh('s3cmd del --recursive "s3://graves/tree/"'),
+                     "graves")
 
 
 class Https(contract.Https, All, unittest.TestCase):

@@ -117,6 +117,23 @@ TEST_F(RecordingTest, WhatComesAfterTheDeadlineIsFinished) {
   EXPECT_TRUE(ledger_.intents.empty());
 }
 
+TEST_F(RecordingTest, TheyComeInTheOrderInWhichTheyWereAskedFor) {
+  Slot before;
+  start({intent_of("b", 5)}, true, before);
+  answer_all();
+  ASSERT_TRUE(before && before->has_value());
+  (**before).front().finish();
+  Slot slot;
+  start({intent_of("a", 5), intent_of("b", 5)}, true, slot);
+  ASSERT_EQ(ledger_.waiting(), 1U) << "the second is on record already";
+  answer_all();
+  ASSERT_TRUE(slot && slot->has_value());
+  (**slot).front().finish();
+  slot.reset();
+  EXPECT_EQ(intents_.unsettled_of(key_of("a")).size(), 0U);
+  EXPECT_EQ(intents_.unsettled_of(key_of("b")).size(), 1U);
+}
+
 TEST_F(RecordingTest, OneAloneIsOneRequest) {
   Slot slot;
   start({intent_of("a", 5)}, true, slot);

@@ -40,6 +40,15 @@ class RadosgwTombstone : public ::testing::Test {
     return {.operation = "PutObject", .key = "a", .content = content, .token = token};
   }
 
+  static S3Call deletion_of(const std::vector<std::string>& keys) {
+    S3Call call{.operation = "DeleteObjects", .query = "delete", .document = "<Delete>"};
+    for (const std::string& key : keys) {
+      call.document += "<Object><Key>" + key + "</Key></Object>";
+    }
+    call.document += "</Delete>";
+    return call;
+  }
+
   const std::string bucket = next_bucket();
   S3Driver driver{with_tombstones(bucket)};
 };
@@ -48,7 +57,9 @@ TEST_F(RadosgwTombstone, MakesDeletionsStrict) {
   const auto deletion = driver.guarantee_of("DeleteObject");
   EXPECT_EQ(deletion.guarantee, Guarantee::kStrict) << deletion.how;
   EXPECT_NE(deletion.how.find("tombstone"), std::string::npos) << deletion.how;
-  EXPECT_NE(driver.guarantee_of("DeleteObjects").how.find("refused"), std::string::npos);
+  const auto many = driver.guarantee_of("DeleteObjects");
+  EXPECT_EQ(many.guarantee, Guarantee::kStrict) << many.how;
+  EXPECT_NE(many.how.find("tombstone"), std::string::npos) << many.how;
 }
 
 TEST_F(RadosgwTombstone, IsAbsentToEverybody) {
@@ -86,15 +97,78 @@ TEST_F(RadosgwTombstone, IsAbsentToEverybody) {
   EXPECT_NE(direct("HEAD", "a").field("ETag"), grave) << "no two are alike";
 }
 
-TEST_F(RadosgwTombstone, ManyAtOnceAreRefused) {
-  driver.put("a", "one");
-  const Answer refused =
-      driver.write({.operation = "DeleteObjects",
-                    .query = "delete",
-                    .document = "<Delete><Object><Key>a</Key></Object></Delete>"});
-  ASSERT_TRUE(refused.error) << refused.status;
-  EXPECT_EQ(refused.error->code, "NotImplemented");
-  EXPECT_EQ(driver.get("a").content, "one");
+TEST_F(RadosgwTombstone, ManyAtOnceAreOneForEach) {
+  const std::vector<std::string> keys = {"a", "b <&> c", "d//e", "f\xC3\xA9+%"};
+  for (const std::string& key : keys) {
+    ASSERT_EQ(driver.put(key, "one").status, 200) << key;
+  }
+  const S3Call call = deletion_of({"a", "b &lt;&amp;&gt; c", "absent", "d//e", "f\xC3\xA9+%", "a"});
+  S3Staged many = driver.stage(call);
+  ASSERT_TRUE(many.staged()) << many.error().detail;
+  ASSERT_EQ(many.parts().size(), 5U);
+  EXPECT_NE(many.parts()[0].write->intent()->data, many.parts()[1].write->intent()->data);
+  EXPECT_FALSE(many.parts()[2].write->intent()) << "it is absent";
+  for (const Answer& each : many.commit_parts()) {
+    EXPECT_EQ(each.status, 204) << each.error_name();
+  }
+  for (const std::string& key : keys) {
+    EXPECT_TRUE(is_hidden(key)) << key;
+  }
+  EXPECT_EQ(radosgw().keys(bucket).size(), keys.size());
+  const std::string grave = direct("HEAD", "a").field("ETag");
+  for (const Answer& each : driver.stage(call).commit_parts()) {
+    EXPECT_EQ(each.status, 204) << each.error_name();
+  }
+  EXPECT_EQ(direct("HEAD", "a").field("ETag"), grave) << "nothing was sent";
+}
+
+TEST_F(RadosgwTombstone, AZombieAmongManyDeletesNothingThatChanged) {
+  ASSERT_EQ(driver.put("a", "one").status, 200);
+  ASSERT_EQ(driver.put("b", "one").status, 200);
+  S3Staged zombie = driver.stage(deletion_of({"a", "b"}));
+  ASSERT_EQ(driver.write(put_of("new", 2)).status, 200);
+  const auto told = zombie.commit_parts();
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[0].error_name(), "overloaded") << "another state than that on record";
+  EXPECT_EQ(told[1].status, 204);
+  EXPECT_EQ(driver.get("a").content, "new");
+}
+
+TEST_F(RadosgwTombstone, ManyAtOnceKeepToTheirETags) {
+  ASSERT_EQ(driver.put("a", "one").status, 200);
+  ASSERT_EQ(driver.put("b", "one").status, 200);
+  S3Call call = deletion_of({});
+  call.document = "<Delete><Object><Key>a</Key><ETag>" + direct("HEAD", "a").field("ETag") +
+                  "</ETag></Object><Object><Key>b</Key><ETag>other</ETag></Object></Delete>";
+  const auto told = driver.stage(call).commit_parts();
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[0].status, 204) << told[0].error_name();
+  EXPECT_EQ(told[1].error->code, "PreconditionFailed");
+  EXPECT_TRUE(is_hidden("a"));
+  EXPECT_EQ(driver.get("b").content, "one");
+}
+
+TEST_F(RadosgwTombstone, ManyBearOnOlderWritesAsTheOneOfThatObject) {
+  const auto waits_for = [this](const std::string& key) {
+    EXPECT_EQ(driver.put(key, "one").status, 200);
+    return driver.stage({.operation = "DeleteObject", .key = key}).intent()->data;
+  };
+  const std::string of_a = waits_for("a");
+  const std::string of_b = waits_for("b");
+  const std::string of_c = waits_for("c");
+  S3Call call = deletion_of({"a"});
+  call.document =
+      "<Delete><Object><Key>a</Key></Object>"
+      "<Object><Key>b</Key><VersionId>null</VersionId></Object></Delete>";
+  S3Staged many = driver.stage(call);
+  EXPECT_EQ(many.bearing_on(of_a), Bearing::kReplaces);
+  EXPECT_EQ(many.bearing_on(of_b), Bearing::kRevives) << "another version may come up";
+  EXPECT_EQ(many.bearing_on(of_c), Bearing::kNone);
+  for (const Answer& each : many.commit_parts()) {
+    EXPECT_EQ(each.status, 204) << each.error_name();
+  }
+  EXPECT_EQ(radosgw().keys(bucket), (std::vector<std::string>{"a", "c"}));
+  EXPECT_TRUE(is_hidden("a"));
 }
 
 TEST_F(RadosgwTombstone, AZombieDeletesNothing) {
@@ -186,6 +260,34 @@ TEST_F(RadosgwTombstoneLate, ADeletionFindsThatOfANewerOne) {
   S3Staged takeover = newer->stage(deletion(2));
   EXPECT_EQ(takeover.bearing_on(on_record), Bearing::kReplaces);
   ASSERT_EQ(takeover.commit().status, 204);
+  ASSERT_EQ(newer->write(put_of("new", 2)).status, 200);
+  const std::string answer = delivered();
+  EXPECT_NE(answer.find(" 412 "), std::string::npos) << answer;
+  EXPECT_EQ(driver.get("a").content, "new");
+}
+
+TEST_F(RadosgwTombstoneLate, OneOfManyFindsThatOfANewerOne) {
+  for (const char* const key : {"a", "b"}) {
+    ASSERT_EQ(driver.put(key, "first").status, 200);
+  }
+  S3Call call = deletion_of({"a", "b"});
+  call.request_id = "zombie-1";
+  relay.park(request);
+  S3Staged zombie = old->stage(call);
+  const std::string on_record = zombie.parts()[0].write->intent()->data;
+  const auto lost = zombie.commit_parts();
+  ASSERT_EQ(lost.size(), 2U);
+  EXPECT_EQ(lost[0].error_name(), "upstream-timeout");
+  EXPECT_EQ(lost[1].status, 204) << "the others go on";
+  EXPECT_EQ(newer->revoke(on_record).value(), Revocation::kUnknown) << "its state is there";
+  call = deletion_of({"b", "a"});
+  call.token = 2;
+  S3Staged takeover = newer->stage(call);
+  EXPECT_EQ(takeover.bearing_on(on_record), Bearing::kReplaces) << "one of them does";
+  for (const Answer& each : takeover.commit_parts()) {
+    EXPECT_EQ(each.status, 204) << each.error_name();
+  }
+  EXPECT_EQ(newer->revoke(on_record).value(), Revocation::kDormant);
   ASSERT_EQ(newer->write(put_of("new", 2)).status, 200);
   const std::string answer = delivered();
   EXPECT_NE(answer.find(" 412 "), std::string::npos) << answer;

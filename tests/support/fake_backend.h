@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,13 @@
 #include "backends/backend.h"
 
 namespace fenceline::testing {
+
+/// One part of a write of several, as a test wants it.
+struct FakePart {
+  std::optional<backends::WriteIntent> intent = {};
+  std::optional<base::Error> fails_with = {};
+  bool staged = true;  ///< False: `fails_with` comes from `stage` already.
+};
 
 /// A backend that records what the pipeline asks of it. For tests of the pipeline's order only;
 /// what a backend must do is tested on the real ones (tests/contract).
@@ -19,7 +27,9 @@ class FakeBackend final : public backends::Backend {
   std::optional<base::Stamp> last_stamp;
   std::optional<base::Error> commit_fails_with;
   int commit_answers = 201;
+  std::vector<FakePart> parts;                  ///< Of every write; empty: it is one.
   bool holds_commits = false;                   ///< They wait for `release_commit`.
+  bool holds_parts = false;                     ///< Those of parts do.
   std::optional<backends::WriteIntent> intent;  ///< Of every write.
   /// What `revoke` answers.
   base::Result<backends::Revocation> revokes = backends::Revocation::kUnknown;
@@ -90,8 +100,12 @@ class FakeBackend final : public backends::Backend {
       }
     }
     events.push_back("stage " + std::string(request.name));
-    std::unique_ptr<backends::StagedWrite> staged = std::make_unique<Staged>(*this);
-    co_return staged;
+    auto staged = std::make_unique<Staged>(*this);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      staged->add(i, parts[i]);
+    }
+    std::unique_ptr<backends::StagedWrite> result = std::move(staged);
+    co_return result;
   }
 
   base::Result<std::optional<base::Stamp>> find_stamp(std::string_view) override {
@@ -112,7 +126,7 @@ class FakeBackend final : public backends::Backend {
    public:
     explicit Staged(FakeBackend& backend) : backend_(backend) {}
     ~Staged() override {
-      if (!committed_) {
+      if (!committed_ && parts_.empty()) {
         backend_.events.emplace_back("drop");
       }
     }
@@ -140,9 +154,50 @@ class FakeBackend final : public backends::Backend {
       co_return reply;
     }
 
+    [[nodiscard]] std::span<backends::StagedPart> parts() override { return parts_; }
+
+    void add(std::size_t named, const FakePart& like) {
+      auto& part = parts_.emplace_back(backends::StagedPart{.named = named});
+      if (like.staged) {
+        part.write = std::make_unique<PartWrite>(backend_, named, like);
+      } else {
+        part.outcome = tl::unexpected<base::Error>(*like.fails_with);
+      }
+    }
+
    private:
     FakeBackend& backend_;
     bool committed_ = false;
+    std::vector<backends::StagedPart> parts_;
+  };
+
+  class PartWrite final : public backends::StagedWrite {
+   public:
+    PartWrite(FakeBackend& backend, std::size_t named, FakePart part)
+        : backend_(backend), named_(named), part_(std::move(part)) {}
+
+    [[nodiscard]] std::optional<backends::WriteIntent> intent() const override {
+      return part_.intent;
+    }
+
+    base::Awaitable<base::Result<base::Reply>> commit() override {
+      if (backend_.holds_parts) {
+        const auto hold = [this](base::Done<int> done) { backend_.held_ = std::move(done); };
+        co_await base::from_callback<int>(hold);
+      }
+      backend_.events.push_back("commit " + std::to_string(named_));
+      if (part_.fails_with) {
+        co_return tl::unexpected<base::Error>(*part_.fails_with);
+      }
+      base::Reply reply;
+      reply.status = 204;
+      co_return reply;
+    }
+
+   private:
+    FakeBackend& backend_;
+    std::size_t named_;
+    FakePart part_;
   };
 
   base::Done<int> held_;

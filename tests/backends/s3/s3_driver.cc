@@ -60,6 +60,8 @@ S3InFlight::S3InFlight(S3Call call)
   s3_.bucket = call_.bucket;
   s3_.key = call_.key;
   s3_.document = call_.document;
+  s3_.named =
+      backends::s3::parse_delete_document(call_.document).value_or(backends::s3::DeleteDocument());
   const bool has_body = !call_.content.empty() || !call_.declares || call_.end;
   head_.method_text = s3_.operation->method;
   head_.method = base::method_from(head_.method_text);
@@ -105,6 +107,15 @@ Answer S3Staged::commit() {
     return answer;
   }
   return driver_->whole(driver_->core().run((*write_)->commit()));
+}
+
+std::vector<Answer> S3Staged::commit_parts() {
+  std::vector<Answer> answers;
+  for (backends::StagedPart& part : parts()) {
+    answers.push_back(driver_->whole(part.outcome ? *std::move(part.outcome)
+                                                  : driver_->core().run(part.write->commit())));
+  }
+  return answers;
 }
 
 S3Driver::S3Driver(backends::s3::S3Options options) {

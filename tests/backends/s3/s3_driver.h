@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,8 +45,8 @@ struct S3Call {
   std::string query = {};
   Fields fields = {};
   std::string content = {};
-  bool declares = true;  ///< False: nobody says how long the content is.
-  std::string document = {};
+  bool declares = true;       ///< False: nobody says how long the content is.
+  std::string document = {};  ///< Of DeleteObjects.
   std::string bucket = "media";
   std::int64_t token = 1;
   std::string request_id = "request-1";
@@ -95,6 +96,10 @@ class S3Staged {
     return (*write_)->bearing_on(data);
   }
   Answer commit();
+
+  /// The parts of a write that has some; commits them one after the other.
+  [[nodiscard]] std::span<backends::StagedPart> parts() const { return (*write_)->parts(); }
+  std::vector<Answer> commit_parts();
 
  private:
   S3Driver* driver_;

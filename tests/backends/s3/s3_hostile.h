@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,26 +32,37 @@ inline std::string seen(const std::string& etag, const std::string& request_id =
 
 inline const std::string kAbsent = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
 
-/// An S3 server whose answers are a function of the method and of how often it was used; nothing:
-/// the connection closes without one.
+/// An S3 server whose answers are a function of the request, of its method and of how often that
+/// was used; nothing: the connection closes without one.
 class S3Hostile {
  public:
   using CommitMode = backends::http::CommitMode;
   using Reaction = std::function<std::optional<std::string>(std::size_t times)>;
+  using Script = std::function<std::optional<std::string>(const std::string& request)>;
 
   explicit S3Hostile(Reaction to_head, Reaction to_write, CommitMode commit = CommitMode::kPlain,
                      backends::s3::Deletes deletes = backends::s3::Deletes::kAuto,
                      std::optional<base::aws::Credentials> credentials = {})
-      : to_head_(std::move(to_head)),
-        to_write_(std::move(to_write)),
-        upstream_([this](UpstreamPeer& peer) { serve(peer); }),
-        driver_(options(upstream_.port(), commit, deletes, std::move(credentials))) {}
+      : S3Hostile(Script(), commit, deletes, std::move(credentials), std::move(to_head),
+                  std::move(to_write)) {}
+
+  /// `script`: called for one request at a time.
+  S3Hostile(Script script, CommitMode commit, backends::s3::Deletes deletes)
+      : S3Hostile(std::move(script), commit, deletes, {}, {}, {}) {}
 
   S3Driver& driver() { return driver_; }
   [[nodiscard]] std::vector<std::string> writes() const { return upstream_.applied(); }
   [[nodiscard]] std::size_t heads() const { return heads_; }
 
  private:
+  S3Hostile(Script script, CommitMode commit, backends::s3::Deletes deletes,
+            std::optional<base::aws::Credentials> credentials, Reaction to_head, Reaction to_write)
+      : script_(std::move(script)),
+        to_head_(std::move(to_head)),
+        to_write_(std::move(to_write)),
+        upstream_([this](UpstreamPeer& peer) { serve(peer); }),
+        driver_(options(upstream_.port(), commit, deletes, std::move(credentials))) {}
+
   static backends::s3::S3Options options(std::uint16_t port, CommitMode commit,
                                          backends::s3::Deletes deletes,
                                          std::optional<base::aws::Credentials> credentials) {
@@ -72,7 +84,8 @@ class S3Hostile {
       if (!looks) {
         peer.apply(request);
       }
-      const auto reaction = looks ? to_head_(heads_++) : to_write_(writes_++);
+      const std::size_t times = looks ? heads_++ : writes_++;
+      const auto reaction = react(request, looks, times);
       if (!reaction) {
         return;
       }
@@ -83,6 +96,16 @@ class S3Hostile {
     }
   }
 
+  std::optional<std::string> react(const std::string& request, bool looks, std::size_t times) {
+    if (script_) {
+      const std::lock_guard lock(mutex_);
+      return script_(request);
+    }
+    return looks ? to_head_(times) : to_write_(times);
+  }
+
+  Script script_;
+  std::mutex mutex_;  ///< Of the script.
   Reaction to_head_;
   Reaction to_write_;
   std::atomic<std::size_t> heads_ = 0;
