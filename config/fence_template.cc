@@ -144,6 +144,13 @@ base::Result<base::FenceKey> FenceTemplate::key(const Captures& captures) const 
   return base::FenceKey::parse(std::move(text));
 }
 
+bool FenceTemplate::tells_last_segment(const Pattern& pattern) const {
+  const std::size_t captures = pattern.capture_names().size();
+  return pattern.ends_in_wildcard() && std::ranges::any_of(parts_, [captures](const Part& part) {
+           return part.what == kResource || part.what + 1 == captures;
+         });
+}
+
 std::vector<FenceTemplate::Part> FenceTemplate::normal_form(const Pattern& pattern) const {
   // All captures in their order, joined by slashes, are the resource name.
   const std::size_t count = pattern.capture_names().size();

@@ -42,6 +42,9 @@ class FenceTemplate {
   /// The template in the form it is written in the file; `exports/<resource>` for `per_resource`.
   [[nodiscard]] const std::string& text() const { return text_; }
 
+  /// True if paths that differ in their last segment only may have different keys. Pure.
+  [[nodiscard]] bool tells_last_segment(const Pattern& pattern) const;
+
   /// True if two routes over the same data, each with the pattern and template given, provably give
   /// the same resource the same key. False means "not proved". Pure.
   static bool same_keys(const FenceTemplate& first, const Pattern& first_pattern,

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <variant>
 
 #include "config/units.h"
 
@@ -30,7 +32,7 @@ struct StoreGuarantee {
   }
 
   RouteGuarantee operator()(const HttpBackend& http) const {
-    return http.commit == CommitMode::kPlain ? plain(http) : confirmed(http);
+    return http.commit == CommitMode::kPlain ? plain(http) : probed(http, http.probe);
   }
 
   RouteGuarantee operator()(const S3Backend& s3) const {
@@ -42,10 +44,20 @@ struct StoreGuarantee {
       given.reason += " To find out whether it can do more, the probe needs a `probe_bucket`.";
       return given;
     }
-    return confirmed(s3);
+    return probed(s3, s3.is_probed());
   }
 
  private:
+  static RouteGuarantee probed(const UpstreamSettings& settings, bool is_probed) {
+    if (is_probed) {
+      return confirmed(settings);
+    }
+    return {Guarantee::kBounded,
+            fmt::format("Strict if the upstream does what commit: {} needs, which nobody looks at "
+                        "(probe: false).",
+                        to_string(settings.commit))};
+  }
+
   static RouteGuarantee confirmed(const UpstreamSettings& settings) {
     return {Guarantee::kStrict,
             fmt::format("Every write needs a token and is fenced at its commit (commit: {}), as "
@@ -67,6 +79,14 @@ struct StoreGuarantee {
   }
 };
 
+/// Statements write the same rows, whatever their names; a fence that holds the name is one of
+/// each.
+bool has_a_fence_per_statement(const Route& route) {
+  return std::holds_alternative<SqliteBackend>(route.backend) && is_write(route.backend, "POST") &&
+         std::ranges::find(route.methods, "POST") != route.methods.end() &&
+         route.fence.tells_last_segment(route.match);
+}
+
 }  // namespace
 
 RouteGuarantee route_guarantee(const Route& route) {
@@ -80,6 +100,14 @@ RouteGuarantee route_guarantee(const Route& route) {
   if (route.writes == Writes::kOptional) {
     return {Guarantee::kDetect,
             "Writes without a token pass unfenced (writes: optional); writes with one are fenced."};
+  }
+  if (has_a_fence_per_statement(route)) {
+    return {
+        Guarantee::kBounded,
+        fmt::format("Strict for each statement alone: the fence \"{}\" holds the last segment of "
+                    "the path, which is its name, so statements on the same rows do not fence "
+                    "each other; set `fence` to what they share.",
+                    route.fence.text())};
   }
   return std::visit(StoreGuarantee{}, route.backend);
 }

@@ -149,6 +149,8 @@ Parsed<void> Pattern::add_wildcard(std::string_view segment, bool last) {
 
 bool Pattern::has_rest() const { return segments_.back().kind == Kind::kRest; }
 
+bool Pattern::ends_in_wildcard() const { return has_rest() || segments_.back().kind == Kind::kOne; }
+
 /// True if the path has the right length and the right literals. `fixed`: the segments before a
 /// rest or `{$}`.
 bool Pattern::takes(const PathSegments& path, std::size_t fixed) const {

@@ -77,6 +77,9 @@ class Pattern {
   /// True if the last wildcard takes the rest of the path.
   [[nodiscard]] bool has_rest() const;
 
+  /// True if the last segment of a path is what the last wildcard took, or in it.
+  [[nodiscard]] bool ends_in_wildcard() const;
+
   /// How `first` is related to `second`. Pure.
   friend Relation relation(const Pattern& first, const Pattern& second);
 

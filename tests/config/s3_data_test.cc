@@ -128,10 +128,10 @@ TEST(S3Guarantee, FollowsTheTable) {
   };
   EXPECT_EQ(level(one("a", s3(", bucket: media"), "require: strict, ")), "strict");
   EXPECT_EQ(level(one("a", s3(", bucket: media, commit: plain"))), "bounded");
-  EXPECT_EQ(level(one("a", s3(", bucket: media, commit: conditional, probe: false"))), "strict");
+  EXPECT_EQ(level(one("a", s3(", bucket: media, commit: conditional, probe: false"))), "bounded");
   EXPECT_EQ(level(any("a", s3(""))), "bounded");
   EXPECT_EQ(level(any("a", s3(", probe_bucket: scratch"))), "strict");
-  EXPECT_EQ(level(any("a", s3(", commit: conditional"))), "strict");
+  EXPECT_EQ(level(any("a", s3(", commit: conditional"))), "bounded");
   EXPECT_EQ(
       problems_of(load_text(kTop + any("a", s3(""), "require: strict, "))),
       Problems{"4:55: route `a` requires strict but gives bounded. Strict unless the upstream "

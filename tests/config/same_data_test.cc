@@ -110,6 +110,26 @@ TEST(BackendGuarantee, FollowsTheTable) {
   EXPECT_EQ(level("require: bounded, " + http("http://h", ", commit: plain")), "bounded");
   EXPECT_EQ(level(http("http://h", ", commit: plain, settle: manual")), "bounded");
   EXPECT_EQ(level("enforce: false, " + http("http://h", ", commit: plain")), "detect");
+  EXPECT_EQ(level(http("http://h", ", commit: conditional, probe: false")), "bounded");
+  EXPECT_EQ(level(http("http://h", ", commit: move, probe: false")), "bounded");
+}
+
+TEST(BackendGuarantee, StatementsShareAFence) {
+  const auto level = [](const std::string& route) {
+    const Loaded loaded =
+        load_text("listen: 127.0.0.1:1\nledger: {sqlite: l}\nroutes: [{name: a, " + route + "}]");
+    EXPECT_EQ(problems_of(loaded), Problems());
+    return to_string(route_guarantee(loaded->routes[0]).level);
+  };
+  const std::string writes = sqlite(", statements: {s: X}");
+  const std::string reads = sqlite(", statements: {s: {mode: read, sql: X}}");
+  EXPECT_EQ(level("match: \"/a/{t}/{call}\", " + writes), "bounded");
+  EXPECT_EQ(level("match: \"/a/{rest...}\", " + writes), "bounded");
+  EXPECT_EQ(level("match: \"/a/{t}/{call}\", fence: \"x/{call}\", " + writes), "bounded");
+  EXPECT_EQ(level("match: \"/a/{t}/{call}\", fence: \"x/{t}\", " + writes), "strict");
+  EXPECT_EQ(level("match: \"/a/{t}/s\", " + writes), "strict") << "only this one";
+  EXPECT_EQ(level("match: \"/a/{t}/{call}\", " + reads), "strict");
+  EXPECT_EQ(level("match: \"/a/{t}/{call}\", methods: [PUT, GET], " + writes), "strict");
 }
 
 TEST(BackendGuarantee, PlainIsNotStrict) {
