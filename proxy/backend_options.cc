@@ -74,6 +74,11 @@ backends::SqliteColumns columns_of(const config::SqliteBackend& from) {
   columns.content_type = from.columns.content_type.value_or("");
   columns.etag = from.columns.etag.value_or("");
   columns.modified = from.columns.modified.value_or("");
+  if (from.mapped) {
+    // A table of somebody else: what has these names there is not ours.
+    columns.token.clear();
+    columns.request_id.clear();
+  }
   return columns;
 }
 
@@ -88,6 +93,7 @@ backends::SqliteOptions sqlite_options(const config::SqliteBackend& from,
   backends::SqliteOptions options{.database = from.database, .pool = pool};
   options.table = from.table.value_or("");
   options.columns = columns_of(from);
+  options.mapped = from.mapped;
   options.marks = from.marks;
   options.max_body_bytes = max_body_bytes;
   for (const config::SqliteStatement& statement : from.statements) {

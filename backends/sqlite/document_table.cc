@@ -91,6 +91,9 @@ class Opening {
     }
     for (auto role = kRoles.begin(); role != kRoles.end(); ++role) {
       const std::string& name = columns_.*(role->name);
+      if (name.empty() && !role->required) {
+        continue;
+      }
       if (!is_name(name)) {
         return refuse("the name of a column is empty or begins with sqlite_");
       }
@@ -123,6 +126,10 @@ class Opening {
   }
 
   Result<void> make_table() {
+    if (options_.mapped) {
+      return refuse(
+          "it is not there, and a table with columns of its own is not made; make it first");
+    }
     std::string sql = fmt::format("CREATE TABLE main.{}(", quoted_name(options_.table));
     for (const Role& role : kRoles) {
       sql += fmt::format("{}{} {}", sql.ends_with('(') ? "" : ", ",
@@ -151,7 +158,8 @@ class Opening {
     for (const Role& role : kRoles) {
       const std::string& name = columns_.*(role.name);
       // A name that somebody chose is not a wish: it must be there.
-      if (!find(name) && (role.required || name != kDefault.*(role.name))) {
+      const bool is_named = role.required || (!name.empty() && name != kDefault.*(role.name));
+      if (is_named && !find(name)) {
         return refuse(
             fmt::format("it has no column \"{}\"; map the one it has with columns", name));
       }

@@ -19,7 +19,8 @@
 namespace fenceline::backends {
 
 /// The columns of a table of documents. `key` and `value` must exist in a table that is there
-/// already; the others may be missing in it, unless they are named otherwise than here.
+/// already; the others may be missing in it, unless they are named otherwise than here, and one
+/// whose name is empty is not there for us.
 struct SqliteColumns {
   std::string key = "name";
   std::string value = "body";
@@ -47,8 +48,10 @@ struct SqliteOptions {
   /// The database; made, with its folders (mode 0700), if it is missing.
   std::string database;
 
-  /// The table of documents, made if it is missing. Empty: no documents, only statements.
+  /// The table of documents, made if it is missing, unless it is `mapped`: somebody else's. Empty:
+  /// no documents, only statements.
   std::string table = "documents";
+  bool mapped = false;
   SqliteColumns columns = {};
 
   /// The table of the marks, made if it is missing. All routes on one database share one.

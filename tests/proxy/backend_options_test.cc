@@ -88,5 +88,21 @@ TEST(BackendOptionsTest, TheMarksOfADatabaseAreWhereTheConfigurationSays) {
   EXPECT_EQ(options.max_body_bytes, 7U);
 }
 
+TEST(BackendOptionsTest, OfAMappedTableNothingIsTouchedThatIsNotNamed) {
+  config::SqliteBackend from;
+  from.columns = {.key = "k", .value = "v", .content_type = {}, .etag = "tag", .modified = {}};
+  from.mapped = true;
+  base::WorkerPool pool(1);
+  const auto options = sqlite_options(from, 7, pool);
+  EXPECT_TRUE(options.mapped);
+  EXPECT_EQ(options.columns.etag, "tag");
+  for (const auto& name : {options.columns.content_type, options.columns.modified,
+                           options.columns.token, options.columns.request_id}) {
+    EXPECT_EQ(name, "");
+  }
+  from = {};
+  EXPECT_EQ(sqlite_options(from, 7, pool).columns.token, "token");
+}
+
 }  // namespace
 }  // namespace fenceline::proxy

@@ -155,6 +155,41 @@ TEST_F(SqliteBackendTest, AMappedTableWithKeysAndValuesOnly) {
   EXPECT_EQ(other.value("SELECT n FROM kv WHERE k='ours'"), "8");
 }
 
+TEST_F(SqliteBackendTest, AColumnWithoutANameIsNotThere) {
+  given("CREATE TABLE kv(k TEXT PRIMARY KEY, v TEXT, etag, modified, token, request_id)");
+  for (auto optional : {&backends::SqliteColumns::etag, &backends::SqliteColumns::content_type}) {
+    auto with = options();
+    with.table = "kv";
+    with.mapped = true;
+    with.columns = {.key = "k",
+                    .value = "v",
+                    .content_type = "",
+                    .etag = "",
+                    .modified = "",
+                    .token = "",
+                    .request_id = ""};
+    with.columns.*optional = optional == &backends::SqliteColumns::etag ? "etag" : "";
+    open(std::move(with));
+    put(backend(), "a", "x", {{"Content-Type", "text/x"}}, stamp_of("k", 3));
+    EXPECT_EQ(get(backend(), "a").content, "x");
+  }
+  auto other = foreign();
+  other.run("UPDATE kv SET token='secret', request_id='theirs', modified='x'");
+  put(backend(), "a", "y", {}, stamp_of("k", 4));
+  EXPECT_EQ(other.value("SELECT token || request_id || modified FROM kv"), "secrettheirsx");
+  EXPECT_FALSE(*backend().find_stamp("a"));
+}
+
+TEST_F(SqliteBackendTest, AMappedTableIsNotMade) {
+  auto with = options();
+  with.table = "theirs";
+  with.mapped = true;
+  const auto opened = try_open(std::move(with));
+  ASSERT_FALSE(opened);
+  EXPECT_NE(opened.error().detail.find("it is not there"), std::string::npos)
+      << opened.error().detail;
+}
+
 TEST_F(SqliteBackendTest, WhoWritesTheTableTooMayLeaveTheTagOut) {
   open();
   const std::string old = put(backend(), "a", "ours").field("ETag");
