@@ -254,6 +254,9 @@ class Backend {
   /// may block for one metadata lookup.
   virtual base::Result<std::optional<base::Stamp>> find_stamp(std::string_view name) = 0;
 
+  /// False if `find_stamp` finds none by the name alone, whoever wrote the resource. Constant.
+  [[nodiscard]] virtual bool shows_stamps() const { return true; }
+
   /// Who wrote the resource of `request` last. By default what `find_stamp` says.
   /// Failure: `kForbiddenName`, `kStorageFailed`, those of an upstream. `request` outlives the
   /// call.

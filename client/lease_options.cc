@@ -59,6 +59,11 @@ base::Result<LeaseOrder> order_from(const LeaseOptions& options) {
   if (auto right = check_order(order); !right) {
     return base::pass_on(right.error());
   }
+  if (!options.check_url.empty()) {
+    if (auto right = check_mark_url(options.check_url); !right) {
+      return base::pass_on(right.error());
+    }
+  }
   return order;
 }
 

@@ -83,6 +83,11 @@ Result<Mark> mark_in_route_answer(std::string_view url, const HttpAnswer& answer
 
 }  // namespace
 
+Result<void> check_mark_url(std::string_view url) {
+  auto place = parse_place(url);
+  return place ? Result<void>() : base::pass_on(place.error());
+}
+
 Result<Mark> ask_for_mark(std::string_view url, const base::FenceKey& key, Token token) {
   auto place = parse_place(url);
   if (!place) {

@@ -20,6 +20,9 @@ namespace fenceline::client {
 base::Result<std::optional<base::Token>> ask_for_mark(std::string_view url,
                                                       const base::FenceKey& key, base::Token token);
 
+/// Whether `url` is one that `ask_for_mark` can ask. Pure. Failure: `kMalformedRequest`.
+base::Result<void> check_mark_url(std::string_view url);
+
 /// Why a fresh token below the mark is useless, and what to do. Pure.
 std::string explain_lost_memory(const base::FenceKey& key, base::Token token, base::Token mark);
 

@@ -43,9 +43,11 @@ install(FILES "${manuals}/_fenceline" DESTINATION /usr/share/zsh/vendor-completi
 install(FILES "${manuals}/fenceline.fish" DESTINATION /usr/share/fish/vendor_completions.d)
 install(FILES config/schema.json DESTINATION /usr/share/fenceline)
 install(FILES packaging/debian/copyright "${manuals}/changelog.gz"
-              docs/api.md docs/config.md docs/operations.md docs/failure-modes.md
-              docs/run.md docs/sources.md docs/guide.md docs/openapi.yaml
+              docs/README.md docs/api.md docs/config.md docs/failure-modes.md docs/guide.md
+              docs/http.md docs/life-of-a-request.md docs/openapi.yaml docs/operations.md
+              docs/performance.md docs/proof.md docs/run.md docs/s3.md docs/sources.md docs/sqlite.md
         DESTINATION /usr/share/doc/fenceline)
+install(DIRECTORY docs/stories USE_SOURCE_PERMISSIONS DESTINATION /usr/share/doc/fenceline)
 install(FILES config/quickstart.yaml DESTINATION /usr/share/doc/fenceline/examples)
 
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY TRUE)  # not every test for a package
@@ -68,8 +70,9 @@ fenceline stands in front of the storage, keeps the highest fencing token of
 each key durably, and refuses a write whose token was overtaken at the moment
 when it would take effect.
 
-It serves files over HTTP/1.1 and TLS, with one sandboxed systemd service,
-Prometheus metrics and an admin API.")
+It stands in front of files, SQLite, HTTP services and S3-compatible storage,
+gives leases whose tokens it fences, and runs commands under a lease; with one
+sandboxed systemd service, Prometheus metrics and an admin API.")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Who makes the user, in the order of Debian's own helper.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "systemd | systemd-standalone-sysusers | systemd-sysusers")

@@ -224,8 +224,8 @@ Parsed<Upstream> parse_upstream(std::string_view text) {
   if (before_path.find('@') != std::string_view::npos) {
     // Not quoted: it holds a password.
     return tl::unexpected(std::string(
-        "the upstream has user information before its host; an upstream has no credentials of its "
-        "own here, clients send their Authorization: leave it out"));
+        "the upstream has user information before its host: leave it out; who fenceline is to the "
+        "upstream stands in `credentials`"));
   }
   auto parsed = parse_parts(text);
   if (!parsed) {

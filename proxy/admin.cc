@@ -181,6 +181,13 @@ class Admin final : public Handler {
     }
     for (const Route& route : parts_.routes.routes()) {
       if (route.name == *route_name) {
+        if (!route.backend->shows_stamps()) {
+          return base::fail(ErrorKind::kNotFound,
+                            fmt::format("The stamps of the route '{}' cannot be looked up here: an "
+                                        "http upstream keeps none, and S3 has them as the metadata "
+                                        "x-amz-meta-fencing-token and -request of the object.",
+                                        *route_name));
+        }
         auto stamp = route.backend->find_stamp(*name);
         if (!stamp) {
           return pass_on(stamp.error());

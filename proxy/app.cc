@@ -242,12 +242,13 @@ void RunningApp::log_routes(const ReloadPlan* only) const {
 }
 
 std::string RunningApp::listen_text() const {
-  return fmt::format("{}:{}", site_->config().listen.endpoint.address, port());
+  return config::to_string(config::Endpoint{site_->config().listen.endpoint.address, port()});
 }
 
 std::string RunningApp::admin_text() const {
   const auto& admin = site_->config().admin;
-  return admin ? fmt::format("{}:{}", admin->endpoint.address, admin_port()) : "none";
+  return admin ? config::to_string(config::Endpoint{admin->endpoint.address, admin_port()})
+               : "none";
 }
 
 std::vector<std::shared_ptr<const Site>> RunningApp::earlier_sites() {

@@ -132,6 +132,7 @@ class HttpBackend final : public Backend {
   Result<std::optional<base::Stamp>> find_stamp(std::string_view /*name*/) override {
     return std::nullopt;  // An upstream keeps none.
   }
+  [[nodiscard]] bool shows_stamps() const override { return false; }
 
   [[nodiscard]] std::optional<std::string> out_of_service() const override {
     return upstream_->watch->out_of_service();

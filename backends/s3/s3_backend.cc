@@ -169,6 +169,7 @@ class S3Backend final : public Backend {
   Result<std::optional<base::Stamp>> find_stamp(std::string_view /*name*/) override {
     return std::nullopt;  // It is with the object, but only a request can see it.
   }
+  [[nodiscard]] bool shows_stamps() const override { return false; }
 
   Awaitable<Result<LastWrite>> last_write(ResourceRequest request) override {
     if (request.s3->key.empty()) {

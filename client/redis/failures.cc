@@ -58,7 +58,10 @@ constexpr std::array kRows = {
 base::Error error_of(const Reply& reply, std::string_view name) {
   // The server's own words may quote what it was sent; they are cut and must be printable.
   constexpr std::size_t kMaxQuoted = 200;
-  const std::string quoted = reply.text.substr(0, kMaxQuoted);
+  std::string quoted = reply.text.substr(0, kMaxQuoted);
+  if (quoted.ends_with('.')) {
+    quoted.pop_back();
+  }
   for (const Row& row : kRows) {
     if (quoted.find(row.starts) != std::string::npos) {
       return {row.kind,

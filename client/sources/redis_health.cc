@@ -89,11 +89,11 @@ std::vector<std::string> warnings_of(const RedisSetup& setup, std::string_view n
   const std::string policy = setup.maxmemory_policy.value_or("noeviction");
   if (policy != "noeviction") {
     warnings.push_back(fmt::format(
-        "Redis at {} has maxmemory-policy {}: when memory is short it throws {} away. Set "
+        "Redis at {} has maxmemory-policy {}: when memory is short it throws away {}. Set "
         "maxmemory-policy noeviction.",
         name, policy,
         policy.starts_with("volatile") ? "locks that are held"
-                                       : "locks and counters, and tokens start again,"));
+                                       : "locks and counters, and tokens start again"));
   }
   add_persistence(setup, name, warnings);
   add_topology(setup.info, name, warnings);

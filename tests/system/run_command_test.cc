@@ -74,6 +74,16 @@ TEST_F(RunCommandTest, ExitCodesOfItsOwn) {
   EXPECT_THAT(refused->output(), Not(HasSubstr("must not run")));
 }
 
+TEST_F(RunCommandTest, ACheckThatIsNoUrlIsAWrongCommandLine) {
+  for (const char* url : {"foo", "ftp://127.0.0.1:1", "http://u:p@127.0.0.1:1"}) {
+    auto refused = run({"--check", url}, "echo must not run");
+    EXPECT_EQ(refused->wait(), 125) << url;
+    EXPECT_THAT(refused->output(), HasSubstr("is no URL such as"));
+    EXPECT_THAT(refused->output(), Not(HasSubstr("must not run")));
+  }
+  EXPECT_TRUE(is_free());
+}
+
 TEST_F(RunCommandTest, ArgumentsArriveAsTheyAre) {
   auto process = fenceline({"run", "--key", kKey, "--source", source(), "--", "printf", "<%s>",
                             "--key", "-k", "", "a b", "--", "--help"});

@@ -116,6 +116,7 @@ TEST(RedisFailures, AreExplained) {
   };
   for (const auto& [text, kind, advice] : cases) {
     const base::Error error = redis::error_of(redis::error(text), "h:1");
+    EXPECT_EQ(error.detail.find(".."), std::string::npos) << error.detail;
     EXPECT_EQ(error.kind, kind) << text;
     EXPECT_THAT(error.detail, AllOf(HasSubstr("h:1"), HasSubstr(advice)));
   }
@@ -136,8 +137,9 @@ TEST(RedisHealth, AGoodSetupGivesNoWarning) { EXPECT_THAT(warnings_of(good(), "h
 
 TEST(RedisHealth, WhatCanLoseATokenIsWarnedOfWithItsFix) {
   const std::pair<std::function<void(RedisSetup&)>, std::string> cases[] = {
-      {[](RedisSetup& s) { s.maxmemory_policy = "allkeys-lru"; }, "tokens start again, away"},
-      {[](RedisSetup& s) { s.maxmemory_policy = "volatile-ttl"; }, "locks that are held away"},
+      {[](RedisSetup& s) { s.maxmemory_policy = "allkeys-lru"; }, "tokens start again."},
+      {[](RedisSetup& s) { s.maxmemory_policy = "volatile-ttl"; },
+       "throws away locks that are held"},
       {[](RedisSetup& s) { s.appendonly = "no"; }, "persists nothing"},
       {[](RedisSetup& s) { s.appendonly = "no", s.save = "3600 1"; }, "snapshots"},
       {[](RedisSetup& s) { s.appendfsync = "everysec"; }, "2 seconds"},
