@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kShards = 64;
 constexpr std::chrono::seconds kIdle{10};
-constexpr std::chrono::seconds kBetweenSweeps{5};
+constexpr std::chrono::seconds kBetweenSweeps{1};
 constexpr std::size_t kMaxSwept = 256;  // of a shard at a time
 constexpr std::chrono::seconds kLoadDeadline{60};
 constexpr std::chrono::seconds kCloseDeadline{10};
@@ -99,6 +99,12 @@ class IntentsImpl : public std::enable_shared_from_this<IntentsImpl> {
     });
     found.resize(std::min(found.size(), limit));
     return found;
+  }
+
+  bool sweep() {
+    sweep_at_times(clock_.now());
+    // What is in doubt waits for somebody to settle it.
+    return entries_.load(std::memory_order_relaxed) > unsettled_count();
   }
 
   [[nodiscard]] std::size_t unsettled_count() const {
@@ -247,6 +253,8 @@ std::vector<UnsettledIntent> Intents::list_unsettled(std::string_view prefix, st
 }
 
 bool Intents::settle(const Intent& intent) { return impl_->settle(intent); }
+
+bool Intents::sweep() { return impl_->sweep(); }
 
 void Intents::close() { impl_->close(); }
 

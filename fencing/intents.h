@@ -57,8 +57,9 @@ class RunningIntent {
 /// Callbacks are called without any lock held, exactly once, possibly inside the call.
 ///
 /// A shared intent stays on record when it is finished, so that the next write finds it there:
-/// until a newer token of the key puts one on record, until it has been idle for 10 seconds and any
-/// write ends, or until `close`. If the process ends before, the next start finds it unsettled.
+/// until a newer token of the key puts one on record, until it has been idle for 10 seconds and
+/// either any write ends or `sweep` is called, or until `close`. If the process ends before, the
+/// next start finds it unsettled.
 class Intents {
  public:
   /// `ledger` and `clock` outlive every call; the ledger's last answers may come when this is gone.
@@ -103,6 +104,12 @@ class Intents {
   /// has it taken off the record, which nobody waits for. Writes of an equal shared intent that run
   /// go on. False if it was not unsettled.
   bool settle(const Intent& intent);
+
+  /// Takes off the record what has been idle for long; nobody waits for that. All that is due goes
+  /// to the ledger at once, so it is few commits; called more than once in a second it does
+  /// nothing. True while anything is left that will come off by itself: call again in a second.
+  /// From any thread; whoever keeps time calls it, so that an idle server's record becomes empty.
+  bool sweep();
 
   /// Takes everything finished off the record; for a graceful stop, when nothing runs any more.
   /// Blocks until the ledger has answered, up to ten seconds. Not on the ledger's own thread.

@@ -164,9 +164,11 @@ SqliteResult<base::Result<base::Token>> LeaseTable::take_token(const Keys& keys,
   if (!token) {
     return token;
   }
-  store_token_.bind_number(1, token->value());
-  if (const auto stored = run(store_token_); !stored) {
-    return tl::unexpected(stored.error());
+  if (const base::Token next = sequence_after(*last, *token); next != *last) {
+    store_token_.bind_number(1, next.value());
+    if (const auto stored = run(store_token_); !stored) {
+      return tl::unexpected(stored.error());
+    }
   }
   for (const base::FenceKey& key : keys) {
     const Mark mark{*token, std::string(holder)};
@@ -190,7 +192,8 @@ SqliteResult<base::Token> LeaseTable::last_token() {
   if (last <= 0) {
     return corrupt("the last token of a lease is not positive");
   }
-  return base::Token::of(last);
+  // Earlier versions remembered every token.
+  return base::Token::of(std::min(last, kHighestRemembered));
 }
 
 SqliteResult<void> LeaseTable::add(const Lease& lease, base::Token token) {

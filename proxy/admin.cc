@@ -43,7 +43,7 @@ class Admin final : public Handler {
         fences_(parts_.routes, parts_.gate, parts_.ledger, parts_.intents, parts_.source_watch,
                 parts_.clock),
         unsettled_(parts_.intents, parts_.ledger, parts_.clock),
-        leases_(parts_.lessor) {}
+        leases_(parts_.lessor, OlderWrites(parts_.intents, parts_.routes, parts_.clock)) {}
 
   Awaitable<Reply> handle(Request request) override {
     auto outcome = co_await route(request);

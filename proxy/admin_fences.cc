@@ -213,6 +213,11 @@ Awaitable<Result<Reply>> AdminFences::raise(Request request, const base::FenceKe
                {"peer", request.peer},
                {"request", request.request_id}});
   }
+  std::vector<base::FenceKey> keys(1, key);
+  auto settled = co_await older_writes_.settle_all(std::move(keys), raised->mark, request.timers);
+  if (!settled) {
+    co_return pass_on(settled.error());
+  }
   co_return json_reply(raised_json(key.text(), raised->before, raised->mark, raised->changed));
 }
 

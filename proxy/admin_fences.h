@@ -11,6 +11,7 @@
 #include "fencing/ledger.h"
 #include "fencing/source_watch.h"
 #include "proxy/handler.h"
+#include "proxy/older_writes.h"
 #include "proxy/route.h"
 
 namespace fenceline::proxy {
@@ -29,7 +30,8 @@ class AdminFences {
         ledger_(ledger),
         intents_(intents),
         watch_(watch),
-        clock_(clock) {}
+        clock_(clock),
+        older_writes_(intents, routes, clock) {}
 
   /// A page of fences, as `prefix`, `after` and `limit` of the query say.
   base::Awaitable<base::Result<base::Reply>> list(Request request);
@@ -54,6 +56,7 @@ class AdminFences {
   fencing::Intents& intents_;
   fencing::SourceWatch& watch_;
   const base::Clock& clock_;
+  OlderWrites older_writes_;
 };
 
 }  // namespace fenceline::proxy

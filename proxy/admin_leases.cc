@@ -4,6 +4,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/deadline.h"
 #include "base/log.h"
@@ -128,6 +129,11 @@ Awaitable<Result<Reply>> AdminLeases::change(Request request, std::string_view r
   }
   if (!outcome) {
     co_return pass_on(outcome.error());
+  }
+  std::vector<base::FenceKey> keys = outcome->lease.keys;
+  auto settled = co_await older_writes_.settle_all(std::move(keys), outcome->token, request.timers);
+  if (!settled) {
+    co_return pass_on(settled.error());
   }
   co_return json_reply(revoked_json(*key, *outcome));
 }

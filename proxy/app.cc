@@ -122,6 +122,7 @@ Result<void> RunningApp::start(const config::Config& config) {
   log_routes(nullptr);
   ServerOptions options;
   options.cores = threads_or_cores(config.threads.io);
+  options.upkeep = [this] { return intents_->sweep(); };
   auto server = start_server(options, Site::listeners(site_), clock_, request_ids_, front_metrics_);
   if (!server) {
     return tl::unexpected<base::Error>(std::move(server.error()));

@@ -11,6 +11,7 @@ namespace fenceline::proxy {
 namespace {
 
 constexpr int kOneThread = 1;
+constexpr base::Milliseconds kBetweenUpkeeps{1000};
 
 void block_signals() {
   sigset_t signals;
@@ -23,17 +24,19 @@ void block_signals() {
 
 }  // namespace
 
-Core::Core(base::Milliseconds tick, const base::Clock& clock, base::RequestIds& request_ids,
+Core::Core(const ServerOptions& options, const base::Clock& clock, base::RequestIds& request_ids,
            ServerObserver& observer)
     : context_(kOneThread),
       work_(context_.get_executor()),
-      wheel_(tick, clock.now()),
+      wheel_(options.tick, clock.now()),
       shared_{.timers = wheel_,
               .clock = clock,
               .request_ids = request_ids,
               .observer = observer,
               .scratch = {},
               .date = {}},
+      upkeep_(options.upkeep),
+      next_upkeep_(wheel_, [this] { tidy_up(); }),
       tick_(context_) {}
 
 void Core::start() {
@@ -63,16 +66,21 @@ void Core::join() {
 
 void Core::add(Session& session) {
   sessions_.push_back(session);
-  if (turning_) {
-    return;
+  const bool stood_still = !turning_;
+  if (stood_still) {
+    turning_ = true;
+    // Its time-outs count from the time it knows.
+    wheel_.advance(shared_.clock.now());
   }
-  turning_ = true;
-  // The wheel stood still; its time-outs count from the time it knows.
-  wheel_.advance(shared_.clock.now());
-  base::spawn(context_, turn_wheel(), [this](const std::exception_ptr& thrown) {
-    turning_ = false;
-    report(thrown);
-  });
+  if (upkeep_ && !next_upkeep_.armed()) {
+    next_upkeep_.arm(kBetweenUpkeeps);
+  }
+  if (stood_still) {
+    base::spawn(context_, turn_wheel(), [this](const std::exception_ptr& thrown) {
+      turning_ = false;
+      report(thrown);
+    });
+  }
 }
 
 /// Turns while there is somebody to time out; an idle server does not wake up.
@@ -89,6 +97,12 @@ base::Awaitable<void> Core::turn_wheel() {
       report(std::current_exception());
     }
     needed = !sessions_.empty() || (wheel_.armed() > 0 && !shared_.draining);
+  }
+}
+
+void Core::tidy_up() {
+  if (upkeep_() || !sessions_.empty()) {
+    next_upkeep_.arm(kBetweenUpkeeps);
   }
 }
 

@@ -16,6 +16,7 @@
 #include "base/request_id.h"
 #include "base/timer_wheel.h"
 #include "proxy/server_observer.h"
+#include "proxy/server_options.h"
 #include "proxy/session.h"
 
 namespace fenceline::proxy {
@@ -24,8 +25,8 @@ namespace fenceline::proxy {
 /// that accepted it. All methods but `start`, `post`, `finish` and `join` belong to that thread.
 class Core {
  public:
-  /// `tick`: resolution of the wheel. The arguments outlive the core.
-  Core(base::Milliseconds tick, const base::Clock& clock, base::RequestIds& request_ids,
+  /// Takes `tick` and `upkeep` of the options. The other arguments outlive the core.
+  Core(const ServerOptions& options, const base::Clock& clock, base::RequestIds& request_ids,
        ServerObserver& observer);
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
@@ -80,11 +81,14 @@ class Core {
 
   void run();
   base::Awaitable<void> turn_wheel();
+  void tidy_up();
 
   boost::asio::io_context context_;
   boost::asio::executor_work_guard<base::Executor> work_;
   base::TimerWheel wheel_;
   SessionShared shared_;
+  const std::function<bool()> upkeep_;
+  base::Timer next_upkeep_;  ///< Armed while there are sessions, or there is something to tidy up.
   WheelTimer tick_;
   bool turning_ = false;
   boost::intrusive::list<Session, boost::intrusive::constant_time_size<false>> sessions_;

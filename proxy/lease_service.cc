@@ -16,6 +16,7 @@
 #include "proxy/client_watch.h"
 #include "proxy/lease_json.h"
 #include "proxy/lease_request.h"
+#include "proxy/older_writes.h"
 #include "proxy/problem.h"
 
 namespace fenceline::proxy {
@@ -102,7 +103,8 @@ class Acquire {
 
 class LeaseService final : public Handler {
  public:
-  explicit LeaseService(LeaseServiceParts parts) : parts_(std::move(parts)) {}
+  explicit LeaseService(LeaseServiceParts parts)
+      : parts_(std::move(parts)), older_writes_(parts_.intents, parts_.routes, parts_.clock) {}
 
   Awaitable<Reply> handle(Request request) override {
     auto outcome = co_await answer(request);
@@ -151,6 +153,7 @@ class LeaseService final : public Handler {
   }
 
   Awaitable<Result<Reply>> acquire(Request request, std::optional<base::FenceKey> key);
+  Awaitable<Result<LeaseView>> settle_older(LeaseView view, base::TimerWheel& timers);
   Awaitable<Result<Reply>> renew(Request request, base::FenceKey key, std::string_view lease);
   Awaitable<Result<Reply>> release(Request request, base::FenceKey key, std::string_view lease);
 
@@ -190,6 +193,7 @@ class LeaseService final : public Handler {
   }
 
   LeaseServiceParts parts_;
+  OlderWrites older_writes_;
 };
 
 Awaitable<Result<Reply>> LeaseService::acquire(Request request, std::optional<base::FenceKey> key) {
@@ -212,6 +216,10 @@ Awaitable<Result<Reply>> LeaseService::acquire(Request request, std::optional<ba
     waiting.start(std::move(done));
   };
   auto view = co_await base::from_callback<Result<LeaseView>>(start);
+  if (view && (view->repeated || !older_writes_.none())) {
+    LeaseView granted_now = std::move(*view);
+    view = co_await settle_older(std::move(granted_now), request.timers);
+  }
   waiting.end();
   if (!view && view.error().kind == ErrorKind::kClientGone && waiting.is_overdue()) {
     co_return base::fail(ErrorKind::kLedgerUnavailable,
@@ -229,6 +237,27 @@ Awaitable<Result<Reply>> LeaseService::acquire(Request request, std::optional<ba
     parts_.audit.acquired(took, view->waited);
   }
   co_return granted(*view);
+}
+
+/// The marks are raised, so no older write goes on record any more; those that are there come
+/// first.
+Awaitable<Result<LeaseView>> LeaseService::settle_older(LeaseView view, base::TimerWheel& timers) {
+  const base::FenceKey key = view.lease.keys.front();
+  std::vector<base::FenceKey> keys = view.lease.keys;
+  auto settled = co_await older_writes_.settle_all(std::move(keys), view.lease.token, timers);
+  if (!settled) {
+    // One that was repeated is given back, or not, by whoever was granted it.
+    if (!view.repeated) {
+      parts_.lessor.give_back(key, view.lease.id);
+    }
+    co_return pass_on(settled.error());
+  }
+  auto confirmed = parts_.lessor.confirm(key, view.lease.id);
+  if (!confirmed) {
+    co_return pass_on(confirmed.error());
+  }
+  view.left = confirmed->left;
+  co_return view;
 }
 
 Awaitable<Result<Reply>> LeaseService::renew(Request request, base::FenceKey key,

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "config/lease_config.h"
+#include "fencing/intents.h"
 #include "fencing/lease/lessor.h"
 #include "proxy/handler.h"
 #include "proxy/lease_audit.h"
@@ -17,7 +18,9 @@ namespace fenceline::proxy {
 struct LeaseServiceParts {
   fencing::Lessor& lessor;
   const LeaseAudit& audit;
-  const base::Clock& clock;  ///< Measures how long answers take.
+  fencing::Intents& intents;
+  const RouteTable& routes;
+  const base::Clock& clock;  ///< That of `intents`; measures how long answers take.
   config::Leases settings;
   /// Makes the request id of an acquire that has none.
   std::function<std::string()> make_id;
@@ -26,8 +29,10 @@ struct LeaseServiceParts {
 /// The lease service over HTTP (design, 9; docs/api.md, "Leases"): it turns requests into calls of
 /// the lessor, and what that says into answers.
 ///
-/// An acquire may wait as long as its client asked for. When the client goes meanwhile it loses its
-/// place, and a lease that has just been granted to it is given back. Failure: problem documents.
+/// A grant is answered when no older write on record can take effect any more; where one can, it is
+/// 503 `draining`, and the lease is given back. An acquire may wait as long as its client asked
+/// for. When the client goes meanwhile it loses its place, and a lease that has just been granted
+/// to it is given back. Failure: problem documents.
 std::unique_ptr<Handler> make_lease_service(LeaseServiceParts parts);
 
 /// The handler of a listener that has a lease service beside its routes: requests for `path` and

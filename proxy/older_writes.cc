@@ -72,6 +72,17 @@ Awaitable<Result<bool>> OlderWrites::settle(const base::FenceKey& key, base::Tok
   co_return replaces;
 }
 
+Awaitable<Result<void>> OlderWrites::settle_all(std::vector<base::FenceKey> keys, base::Token token,
+                                                base::TimerWheel& timers) {
+  for (std::size_t i = 0; i < keys.size() && !none(); ++i) {
+    auto settled = co_await settle(keys[i], token, nullptr, timers);
+    if (!settled) {
+      co_return pass_on(settled.error());
+    }
+  }
+  co_return Result<void>();
+}
+
 Awaitable<Result<bool>> OlderWrites::settle_one(UnsettledIntent older, const StagedWrite* write,
                                                 base::TimerWheel& timers, Dormant& dormant) {
   const Route* const route = routes_.named(older.intent.route);

@@ -26,7 +26,8 @@ class OlderWrites {
   [[nodiscard]] bool none() const { return !intents_.any_unsettled(); }
 
   /// Settles the writes on `key` that have an unknown outcome and a lower token than `token`.
-  /// Precondition: the caller holds a permit for `token`, so no older write begins meanwhile. Every
+  /// Precondition: the caller holds a permit for `token`, or has held one (the mark is not below
+  /// it), so no older write begins meanwhile. Every
   /// request does this, not only the one that raised the mark.
   /// Does: for each, asks the backend of its route to revoke it, unless `write` (null for a read)
   /// replaces it; where there is no means, or `write` would revive it, its settle rule decides.
@@ -36,6 +37,12 @@ class OlderWrites {
   base::Awaitable<base::Result<bool>> settle(const base::FenceKey& key, base::Token token,
                                              const backends::StagedWrite* write,
                                              base::TimerWheel& timers);
+
+  /// As a fenced read settles, for all of `keys`: what must be done before anybody is told that
+  /// older tokens are out. Success: none of their writes can take effect any more, or each waits
+  /// for a state that is not there. Failure: as `settle`.
+  base::Awaitable<base::Result<void>> settle_all(std::vector<base::FenceKey> keys,
+                                                 base::Token token, base::TimerWheel& timers);
 
  private:
   /// Those that wait for a state that was not there when it was looked at.

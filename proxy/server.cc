@@ -53,7 +53,7 @@ class RunningServer final : public Server {
                 base::RequestIds& request_ids, ServerObserver& observer) {
     const std::size_t count = std::max<std::size_t>(options.cores, 1);
     for (std::size_t i = 0; i < count; ++i) {
-      cores_.push_back(std::make_unique<Core>(options.tick, clock, request_ids, observer));
+      cores_.push_back(std::make_unique<Core>(options, clock, request_ids, observer));
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,6 +67,10 @@ struct ListenerOptions {
 struct ServerOptions {
   std::size_t cores = 1;        ///< Threads, each with its own io_context; at least 1.
   base::Milliseconds tick{50};  ///< Resolution of all time-outs.
+  /// What requests leave behind to be tidied up; may be empty. Called by each core about once a
+  /// second while it has connections, and after them until it answers false: nothing is left. So an
+  /// idle server does not wake up. Not after `Server::stop`. Thread-safe; must not block.
+  std::function<bool()> upkeep = {};
 };
 
 }  // namespace fenceline::proxy

@@ -49,6 +49,8 @@ Site::Site(ResolvedConfig config, std::uint64_t generation, std::vector<Route> r
   if (leases) {
     leases_ = make_lease_service({.lessor = *parts.leases.lessor(),
                                   .audit = parts.leases.audit(),
+                                  .intents = parts.intents,
+                                  .routes = routes_,
                                   .clock = parts.clock,
                                   .settings = *leases,
                                   .make_id = random_id});

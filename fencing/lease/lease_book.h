@@ -36,6 +36,7 @@ struct Bid {
   base::MonotonicTime arrived;
   base::MonotonicTime due;           ///< Held: expires at it. Waiting: the wait is over at it.
   base::Milliseconds stored_ttl{0};  ///< What a restart would give it.
+  bool confirmed = false;            ///< Held: somebody was told of it after a wait; see `Lessor`.
 };
 
 /// Who holds which keys, who waits for them in which order, and which are closed by a lock-delay.

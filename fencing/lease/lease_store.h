@@ -57,12 +57,13 @@ class LeaseStore {
 
   /// Grants a lease.
   /// Does, all or nothing: takes the next token, which is 1 + the highest of the sequence of this
-  /// ledger, the stored marks of the lease's keys and `above`; sets the sequence to it; raises the
-  /// marks of all keys to it, bound to the holder; drops `ended` and `delays_over`; stores the
-  /// lease. Success: the token; everything is durable. Failure: `kLedgerUnavailable` as
-  /// `Ledger::raise`; `kOverloaded`; `kConstraintFailed` if the tokens have come to their end
-  /// (2^63−1); `kInternal` if another stored lease than `ended` has its id or one of its keys.
-  /// Concurrency: as `Ledger::raise`; calls take effect in their order, together with `end_leases`.
+  /// ledger, the stored marks of the lease's keys and `above`; sets the sequence to it, unless it
+  /// is above `kHighestRemembered` (lease_change.h); raises the marks of all keys to it, bound to
+  /// the holder; drops `ended` and `delays_over`; stores the lease. Success: the token; everything
+  /// is durable. Failure: `kLedgerUnavailable` as `Ledger::raise`; `kOverloaded`;
+  /// `kConstraintFailed` if the tokens of a key have come to their end (2^63−1); `kInternal` if
+  /// another stored lease than `ended` has its id or one of its keys. Concurrency: as
+  /// `Ledger::raise`; calls take effect in their order, together with `end_leases`.
   virtual void grant(GrantOrder order, base::Done<base::Result<base::Token>> done) = 0;
 
   /// Ends leases. Success: durable; the new token, or none if `fenced` is empty. Failure and

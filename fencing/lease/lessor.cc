@@ -180,6 +180,20 @@ Bid* LessorImpl::held_by(const base::FenceKey& key, const std::string& id) {
   return bid != nullptr && bid->state == Bid::State::kHeld && bid->lease.id == id ? bid : nullptr;
 }
 
+base::Result<LeaseView> LessorImpl::confirm(const base::FenceKey& key, const std::string& id) {
+  Lock lock(mutex_);
+  const Time now = settle_due();
+  base::Result<LeaseView> view = tl::unexpected<base::Error>(error_of(
+      ErrorKind::kDraining,
+      "The lease has ended while older writes on its keys were being settled. Try again."));
+  if (Bid* const bid = held_by(key, id)) {
+    bid->confirmed = true;
+    view = view_of(*bid, now);
+  }
+  finish(lock);
+  return view;
+}
+
 void LessorImpl::renew(const base::FenceKey& key, const std::string& id,
                        std::optional<base::Milliseconds> ttl,
                        base::Done<base::Result<LeaseView>> done) {

@@ -89,7 +89,8 @@ class Lessor {
   /// arrival, without barging. The grant is durable, with a token above every one granted or seen;
   /// the marks of all keys are raised, and every older commit has left the gate before `done` is
   /// called: the zombie is fenced at takeover. Writes on record (`Intents`) of an older token are
-  /// not waited for: the first write or fenced read of the new holder revokes them, or waits.
+  /// the caller's: where there are any it settles them before it tells anybody of the lease, then
+  /// calls `confirm`, or `give_back`.
   /// The same holder and request id while the lease is held: the same lease, its ttl not extended;
   /// while it waits, or is being granted: it keeps its place with the new `wait` (and the first
   /// call's ttl and lock-delay), and the older of the two calls is answered with `kLeaseHeld`.
@@ -111,6 +112,17 @@ class Lessor {
   /// `kClientGone`); a lease that is just being granted to it is released. Does nothing afterwards.
   virtual void cancel(Attempt attempt) = 0;
 
+  /// The older writes on record have been settled, and the lease is about to be told: from now on
+  /// `give_back` leaves it alone. Also for a lease that was `repeated`, whose first answer may
+  /// still be giving it back. Success: the lease, with what is left of it. Failure: `kDraining`: it
+  /// has ended meanwhile; a retry is told how.
+  virtual base::Result<LeaseView> confirm(const base::FenceKey& key, const std::string& id) = 0;
+
+  /// The older writes on record could not be settled, and nobody has been told of the lease: ends
+  /// it as `release` does, but the same request id may take it afresh; the marks stay raised. Only
+  /// by whoever was granted it first. Nothing if it has ended, or a repetition has confirmed it.
+  virtual void give_back(const base::FenceKey& key, const std::string& id) = 0;
+
   /// Extends a lease: a whole ttl from now, never less than is left.
   /// `key`: any of the lease's. `ttl`: a new one, durable before `done`; without, the present one,
   /// and nothing is written. Success: the lease. Failure: `kLeaseEnded` (expired, although nobody
@@ -126,7 +138,8 @@ class Lessor {
                        base::Done<base::Result<void>> done) = 0;
 
   /// Ends the lease that holds `key`, for an operator: in one commit it ends, takes a new token and
-  /// raises the marks of its keys; drained before `done`, as a grant. Lock-delay follows. Success:
+  /// raises the marks of its keys; drained before `done`, as a grant; what is on record is the
+  /// caller's here, too. Lock-delay follows. Success:
   /// what it did. Failure: `kNotFound` if nobody holds it; `kDraining` (it has ended, older commits
   /// have not left yet; or it is being revoked already); of the ledger: nothing was done. Nobody
   /// gets the keys before the drain is over.

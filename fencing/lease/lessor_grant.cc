@@ -126,6 +126,22 @@ void LessorImpl::granted(Bid& bid) {
                                   LeaseView{bid.lease, bid.lease.ttl, false, waited});
 }
 
+void LessorImpl::give_back(const base::FenceKey& key, const std::string& id) {
+  Lock lock(mutex_);
+  const Time now = settle_due();
+  Bid* const bid = held_by(key, id);
+  if (bid != nullptr && !bid->confirmed && !closed_) {
+    if (parts_.events.ended) {
+      outbox_.post(
+          [this, lease = bid->lease] { parts_.events.ended(lease, LeaseEvents::End::kReleased); });
+    }
+    // Not remembered: a retry takes it afresh.
+    book_.end(*bid, LeaseBook::LockDelayed::kNo, now);
+    start_turns();
+  }
+  finish(lock);
+}
+
 void LessorImpl::fail_grant(std::uint64_t number, base::Error error) {
   Bid* const bid = book_.find(number);
   const bool stored = grants_.at(number).tokens > 0;

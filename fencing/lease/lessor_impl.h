@@ -29,6 +29,8 @@ class LessorImpl final : public Lessor {
 
   Attempt acquire(AcquireOrder order, base::Done<base::Result<LeaseView>> done) override;
   void cancel(Attempt attempt) override;
+  base::Result<LeaseView> confirm(const base::FenceKey& key, const std::string& id) override;
+  void give_back(const base::FenceKey& key, const std::string& id) override;
   void renew(const base::FenceKey& key, const std::string& id,
              std::optional<base::Milliseconds> ttl,
              base::Done<base::Result<LeaseView>> done) override;

@@ -88,7 +88,7 @@ base::Result<base::Token> MemoryLeases::take_token(const std::vector<base::Fence
   }
   auto token = token_after(highest);
   if (token) {
-    sequence_ = *token;
+    sequence_ = sequence_after(sequence_, *token);
     for (const base::FenceKey& key : keys) {
       marks[key.text()] = Mark{*token, holder};
     }

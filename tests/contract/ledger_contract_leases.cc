@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "fencing/lease/lease_change.h"
 #include "tests/contract/ledger_contract.h"
 #include "tests/support/lease_calls.h"
 #include "tests/support/ledger_calls.h"
@@ -148,16 +149,53 @@ TEST_P(LedgerContract, ATtlIsChangedWhereThereIsALease) {
 TEST_P(LedgerContract, WhereTheTokensEndNothingIsGranted) {
   raise_now(ledger(), "a", mark_of(Token::kMax - 1)).value();
   EXPECT_EQ(grant_now(ledger(), order_of(lease_of("1", {"a"}))).value(), Token::of(Token::kMax));
-  for (const char* key : {"a", "b"}) {
-    const auto refused = grant_now(ledger(), order_of(lease_of("2", {key}), {"1"}));
-    ASSERT_FALSE(refused.has_value());
-    EXPECT_EQ(refused.error().kind, base::ErrorKind::kConstraintFailed);
-  }
+  const auto refused = grant_now(ledger(), order_of(lease_of("2", {"a"}), {"1"}));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, base::ErrorKind::kConstraintFailed);
   EndOrder revoke = end_of({"1"});
   revoke.fenced = {key_of("a")};
   EXPECT_FALSE(end_now(ledger(), revoke).has_value());
   EXPECT_EQ(leases_now(ledger()).value().leases.size(), 1U) << "all or nothing";
   EXPECT_TRUE(end_now(ledger(), end_of({"1"})).has_value());
+}
+
+TEST_P(LedgerContract, AMarkThatSomebodyMadeUpEndsOnlyTheTokensOfItsOwnKey) {
+  grant_now(ledger(), order_of(lease_of("1", {"a"}))).value();
+  raise_now(ledger(), "bad", mark_of(Token::kMax - 1)).value();
+  EXPECT_EQ(grant_now(ledger(), order_of(lease_of("2", {"bad"}))).value(), Token::of(Token::kMax));
+  EXPECT_EQ(grant_now(ledger(), order_of(lease_of("3", {"b"}))).value(), Token::of(2));
+  EndOrder revoke = end_of({"3"});
+  revoke.fenced = {key_of("b")};
+  revoke.above = Token::of(Token::kMax - 1);
+  EXPECT_EQ(end_now(ledger(), revoke).value(), Token::of(Token::kMax));
+  EXPECT_EQ(grant_now(ledger(), order_of(lease_of("4", {"c"}))).value(), Token::of(3));
+  EXPECT_FALSE(grant_now(ledger(), order_of(lease_of("5", {"bad"}), {"2"})).has_value());
+  // As the refusal says.
+  reset_now(ledger(), "bad", order_to(40)).value();
+  EXPECT_EQ(grant_now(ledger(), order_of(lease_of("5", {"bad"}), {"2"})).value(), Token::of(41));
+}
+
+TEST_P(LedgerContract, AResetKeyHasTokensAlsoAfterARestart) {
+  raise_now(ledger(), "bad", mark_of(Token::kMax - 1)).value();
+  grant_now(ledger(), order_of(lease_of("1", {"bad"}))).value();
+  reset_now(ledger(), "bad", order_to(40)).value();
+  reopen();
+  const auto token = grant_now(ledger(), order_of(lease_of("2", {"bad"}), {"1"})).value();
+  EXPECT_EQ(token, Token::of(GetParam().durable ? 41 : 1));
+  EXPECT_EQ(grant_now(ledger(), order_of(lease_of("3", {"b"}))).value(),
+            Token::of(token.value() + 1));
+}
+
+TEST_P(LedgerContract, TheSequenceRemembersTokensUpToItsBound) {
+  constexpr std::int64_t kBound = fencing::kHighestRemembered;
+  raise_now(ledger(), "a", mark_of(kBound - 1)).value();
+  EXPECT_EQ(grant_now(ledger(), order_of(lease_of("1", {"a"}))).value(), Token::of(kBound));
+  for (const char* key : {"b", "c"}) {
+    EXPECT_EQ(grant_now(ledger(), order_of(lease_of(key, {key}))).value(), Token::of(kBound + 1));
+  }
+  EXPECT_EQ(grant_now(ledger(), order_of(lease_of("2", {"b"}), {"b"})).value(),
+            Token::of(kBound + 2))
+      << "above the mark of its own key as ever";
 }
 
 TEST_P(LedgerContract, LeasesAreListedByIdAndLockDelaysByKey) {

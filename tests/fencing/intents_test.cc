@@ -279,6 +279,46 @@ TEST_F(IntentsTest, WhatIsIdleForTenSecondsIsDroppedWhenAnyWriteEnds) {
   EXPECT_TRUE(ledger_.intents.contains(intent_of("b", 1))) << "idle for 6 seconds";
 }
 
+TEST_F(IntentsTest, WhatIsIdleForTenSecondsIsDroppedAlsoWhenNoWriteEnds) {
+  for (int i = 0; i < 100; ++i) {
+    begin_now(intent_of("k" + std::to_string(i), 1), true).finish();
+  }
+  lose(eight_, true);
+  clock_.advance(seconds(9));
+  EXPECT_TRUE(intents_->sweep());
+  answer_all();
+  EXPECT_EQ(ledger_.intents.size(), 101U);
+  clock_.advance(seconds(1));
+  EXPECT_TRUE(intents_->sweep()) << "the ledger has not answered";
+  EXPECT_LE(ledger_.waiting(), 64U) << "one call for each shard, not for each record";
+  answer_all();
+  EXPECT_EQ(ledger_.intents, Record{eight_});
+  clock_.advance(seconds(1));
+  EXPECT_FALSE(intents_->sweep()) << "what is in doubt waits for somebody to settle it";
+  EXPECT_EQ(ledger_.waiting(), 0U);
+}
+
+TEST_F(IntentsTest, ASweepIsMadeOnceASecondAndSkipsNothingThatIsDueLater) {
+  begin_now(seven_, true).finish();
+  clock_.advance(seconds(9) + std::chrono::milliseconds(500));
+  EXPECT_TRUE(intents_->sweep());
+  clock_.advance(std::chrono::milliseconds(600));
+  EXPECT_TRUE(intents_->sweep()) << "too early after the last one";
+  EXPECT_EQ(ledger_.waiting(), 0U);
+  clock_.advance(std::chrono::milliseconds(400));
+  EXPECT_TRUE(intents_->sweep());
+  answer_all();
+  EXPECT_EQ(ledger_.intents, Record{});
+}
+
+TEST_F(IntentsTest, WhatRunsIsNotSwept) {
+  RunningIntent running = begin_now(seven_, true);
+  clock_.advance(seconds(3600));
+  EXPECT_TRUE(intents_->sweep()) << "it will end";
+  EXPECT_EQ(ledger_.waiting(), 0U);
+  running.finish();
+}
+
 TEST_F(IntentsTest, WhatRunsOrIsInDoubtIsNeverIdle) {
   RunningIntent running = begin_now(seven_, true);
   lose(eight_, true);

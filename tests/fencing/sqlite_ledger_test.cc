@@ -10,8 +10,10 @@
 #include <string>
 #include <thread>
 
+#include "fencing/lease/lease_change.h"
 #include "fencing/ledger_file.h"
 #include "fencing/ledger_writer.h"
+#include "tests/support/lease_calls.h"
 #include "tests/support/ledger_calls.h"
 #include "tests/support/temp_folder.h"
 
@@ -21,8 +23,10 @@ namespace {
 namespace fs = std::filesystem;
 using ::fenceline::testing::Arrivals;
 using ::fenceline::testing::find_now;
+using ::fenceline::testing::grant_now;
 using ::fenceline::testing::key_of;
 using ::fenceline::testing::kPatience;
+using ::fenceline::testing::lease_of;
 using ::fenceline::testing::mark_of;
 using ::fenceline::testing::raise_now;
 using ::fenceline::testing::TempFolder;
@@ -77,6 +81,21 @@ class SqliteLedgerTest : public ::testing::Test {
   Arrivals<base::Result<Mark>> answers_;
   std::unique_ptr<Ledger> ledger_;
 };
+
+TEST_F(SqliteLedgerTest, ASequenceThatAnEarlierVersionDroveToItsEndGoesOn) {
+  open();
+  grant_now(*ledger_, {lease_of("1", {"a"}), {}, {}, {}}).value();
+  ledger_.reset();
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
+  const int changed = sqlite3_exec(database, "UPDATE lease_tokens SET last = 9223372036854775807",
+                                   nullptr, nullptr, nullptr);
+  sqlite3_close(database);
+  ASSERT_EQ(changed, SQLITE_OK);
+  open();
+  const auto token = grant_now(*ledger_, {lease_of("2", {"b"}), {}, {}, {}});
+  EXPECT_EQ(token.value(), base::Token::of(kHighestRemembered + 1));
+}
 
 TEST_F(SqliteLedgerTest, RaisesThatWaitShareOneCommit) {
   open();

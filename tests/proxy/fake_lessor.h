@@ -46,6 +46,15 @@ class FakeLessor final : public fencing::Lessor {
     done(std::move(view));
   }
 
+  View confirm(const base::FenceKey& key, const std::string& id) override {
+    board.update([&] { calls.push_back("confirm " + key.text() + " " + id); });
+    return confirmed;
+  }
+
+  void give_back(const base::FenceKey& key, const std::string& id) override {
+    board.update([&] { calls.push_back("give back " + key.text() + " " + id); });
+  }
+
   void renew(const base::FenceKey& key, const std::string& id,
              std::optional<base::Milliseconds> ttl, base::Done<View> done) override {
     board.update([&] {
@@ -87,6 +96,7 @@ class FakeLessor final : public fencing::Lessor {
   std::vector<Attempt> cancelled;
   std::vector<std::string> calls;
   View renewal = base::fail(base::ErrorKind::kLeaseEnded, "It has ended.");
+  View confirmed;
   base::Result<void> released;
   fencing::LeaseKeyView shown;
   std::vector<Listed> listed;

@@ -6,11 +6,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/metrics.h"
+#include "fencing/intents.h"
+#include "fencing/ledger.h"
 #include "tests/proxy/fake_lessor.h"
+#include "tests/support/fake_backend.h"
 
 namespace fenceline::proxy::testing {
 namespace {
@@ -50,6 +56,22 @@ fencing::LeaseView view(bool repeated = false) {
 
 constexpr std::string_view kOrder = R"({"holder":"w1","ttl":"30s","wait":"1m","request_id":"r1"})";
 
+std::vector<Route> routes_of(const std::shared_ptr<backends::Backend>& backend,
+                             base::MetricRegistry& registry) {
+  const auto pattern = *config::Pattern::parse("/exports/{tenant}/{path...}");
+  const auto key = *config::FenceTemplate::parse("exports/{tenant}", pattern);
+  std::vector<Route> routes;
+  routes.push_back(Route{.name = "up",
+                         .pattern = pattern,
+                         .fence = key,
+                         .allow = "PUT",
+                         .methods = {"PUT"},
+                         .backend = backend,
+                         .promised = {},
+                         .metrics = RouteMetrics(registry, "up")});
+  return routes;
+}
+
 class LeaseServiceTest : public FrontTest {
  protected:
   LeaseServiceTest() {
@@ -59,12 +81,32 @@ class LeaseServiceTest : public FrontTest {
   ~LeaseServiceTest() override { server_.reset(); }
 
   void serve() {
-    service_ = make_lease_service(
-        {.lessor = lessor_, .audit = audit_, .clock = clock_, .settings = settings_, .make_id = [] {
-           return std::string("made-up");
-         }});
+    service_ = make_lease_service({.lessor = lessor_,
+                                   .audit = audit_,
+                                   .intents = intents_,
+                                   .routes = routes_,
+                                   .clock = clock_,
+                                   .settings = settings_,
+                                   .make_id = [] { return std::string("made-up"); }});
     options_.handler = service_.get();
     start();
+  }
+
+  /// A write on the route `up` with this token, whose outcome nobody knows.
+  void leave_a_write_in_doubt(std::int64_t token) {
+    const fencing::Intent intent{"exports/acme", base::Token::of(token), "up", "late"};
+    std::promise<base::Result<fencing::RunningIntent>> begun;
+    intents_.begin(intent, false, [&begun](auto running) { begun.set_value(std::move(running)); });
+    const auto in_doubt = begun.get_future().get();
+    EXPECT_TRUE(in_doubt.has_value());
+  }
+
+  Response take(fencing::Lessor::Attempt attempt, bool repeated = false) {
+    RawClient client = connect();
+    client.send(post("/leases/exports/acme", kOrder));
+    EXPECT_TRUE(wait_for_orders(attempt));
+    lessor_.answer(attempt, view(repeated));
+    return client.receive();
   }
 
   bool wait_for_orders(std::size_t count) {
@@ -82,6 +124,11 @@ class LeaseServiceTest : public FrontTest {
   LeaseAudit audit_{registry_};
   FakeLessor lessor_;
   config::Leases settings_;
+  std::unique_ptr<fencing::Ledger> ledger_ = fencing::make_memory_ledger();
+  fencing::Intents intents_{*ledger_, clock_};
+  std::shared_ptr<fenceline::testing::FakeBackend> backend_ =
+      std::make_shared<fenceline::testing::FakeBackend>();
+  RouteTable routes_{routes_of(backend_, registry_)};
   std::unique_ptr<Handler> service_;
 };
 
@@ -114,6 +161,56 @@ TEST_F(LeaseServiceTest, ARepeatedGrantIsOk) {
   EXPECT_EQ(lessor_.orders[0].request_id, "made-up");
   lessor_.answer(1, view(true));
   EXPECT_EQ(client.receive().status, 200);
+}
+
+TEST_F(LeaseServiceTest, AGrantIsNotToldWhileAnOlderWriteMayLand) {
+  serve();
+  leave_a_write_in_doubt(34);
+  backend_->can.settle_after = Milliseconds(3'600'000);
+  const Response refused = take(1);
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_THAT(refused.body, HasSubstr("urn:fenceline:problem:draining"));
+  EXPECT_THAT(refused.body, HasSubstr("older token 34"));
+  EXPECT_THAT(refused.field("Retry-After"), ::testing::AnyOf("3599", "3600"));
+  EXPECT_THAT(lessor_.calls, ElementsAre("give back exports/acme " + kId));
+  EXPECT_THAT(registry_.text(), HasSubstr("lease_refusals_total{reason=\"draining\"} 1\n"));
+  // A repetition of it is not told either, and leaves it to the first.
+  lessor_.calls.clear();
+  EXPECT_EQ(take(2, true).status, 503);
+  EXPECT_THAT(lessor_.calls, IsEmpty());
+  // Its window is over.
+  backend_->can.settle_after = Milliseconds(0);
+  lessor_.confirmed->left = Milliseconds(28'000);
+  const Response granted = take(3);
+  EXPECT_EQ(granted.status, 201);
+  EXPECT_THAT(granted.body, HasSubstr("\"left_ms\":28000"));
+  EXPECT_THAT(lessor_.calls, ElementsAre("confirm exports/acme " + kId));
+  EXPECT_FALSE(intents_.any_unsettled());
+}
+
+TEST_F(LeaseServiceTest, AGrantRevokesOlderWritesWhereTheBackendCan) {
+  serve();
+  leave_a_write_in_doubt(34);
+  leave_a_write_in_doubt(36);
+  backend_->revokes = backends::Revocation::kRevoked;
+  EXPECT_EQ(take(1).status, 201);
+  EXPECT_THAT(backend_->events, ElementsAre("revoke late")) << "only what is older";
+  EXPECT_EQ(intents_.unsettled_count(), 1U);
+}
+
+TEST_F(LeaseServiceTest, WhereOnlyAnOperatorCanTellAGrantSaysSo) {
+  serve();
+  leave_a_write_in_doubt(34);
+  const Response refused = take(1);
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_THAT(refused.body, HasSubstr("fenceline fences settle"));
+}
+
+TEST_F(LeaseServiceTest, ARepetitionIsNotToldOfALeaseThatWasGivenBack) {
+  serve();
+  lessor_.confirmed = base::fail(ErrorKind::kDraining, "It has ended meanwhile.");
+  EXPECT_EQ(take(1, true).status, 503);
+  EXPECT_EQ(take(2).status, 201) << "nothing is on record: nobody can have given it back";
 }
 
 TEST_F(LeaseServiceTest, RefusalsAreProblems) {

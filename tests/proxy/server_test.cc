@@ -38,6 +38,31 @@ TEST_F(ServerTest, SpreadsConnectionsOverItsCores) {
   EXPECT_EQ(handler_.by_thread.size(), 4U);
 }
 
+TEST_F(ServerTest, TidiesUpAfterItsLastConnectionUntilNothingIsLeft) {
+  Board board;
+  int left = 2;
+  int calls = 0;
+  server_options_.tick = Milliseconds(10);
+  server_options_.upkeep = [&board, &left, &calls] {
+    bool more = false;
+    board.update([&] {
+      ++calls;
+      more = left > 0 && left-- > 0;
+    });
+    return more;
+  };
+  start();
+  for (const int wanted : {3, 4}) {
+    {
+      RawClient client = connect();
+      EXPECT_EQ(client.exchange(get("/text", "Connection: close\r\n")).status, 200);
+    }
+    EXPECT_TRUE(board.wait([&calls, wanted] { return calls >= wanted; }));
+  }
+  server_.reset();
+  EXPECT_EQ(left, 0);
+}
+
 TEST_F(ServerTest, ASecondServerOnThePortIsRefused) {
   server_options_.cores = 2;
   start();

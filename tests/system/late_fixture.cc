@@ -18,6 +18,7 @@ void LateWriteTest::serve(std::uint16_t upstream, std::string_view settings) {
 listen: 127.0.0.1:0
 admin: {{listen: 127.0.0.1:0}}
 ledger: {{sqlite: ledger.db}}
+leases: {{min_ttl: 10ms}}
 routes:
 - name: exports
   match: /exports/{{tenant}}/{{path...}}

@@ -78,6 +78,37 @@ TEST_F(LessorTest, AnOlderWriteInDoubtRefusesTheGrant) {
   EXPECT_TRUE(acquire("a", "w1", "r2").ok());
 }
 
+TEST_F(LessorTest, AGrantThatIsGivenBackIsFreeAndMayBeTakenAfresh) {
+  const auto lease = acquire("a", "w1", "r1", {}, 60s).value().lease;
+  const auto next = acquire("a", "w2", "r2", 60s);
+  lessor_->give_back(key_of("a"), "of-somebody-else");
+  EXPECT_FALSE(next.there());
+  lessor_->give_back(key_of("a"), lease.id);
+  ASSERT_TRUE(next.ok()) << "no lock-delay";
+  EXPECT_FALSE(enter("a", lease.token.value())) << "the marks stay raised";
+  EXPECT_EQ(lessor_->confirm(key_of("a"), lease.id).error().kind, ErrorKind::kDraining);
+  release(next.value().lease);
+  const auto again = acquire("a", "w1", "r1");
+  ASSERT_TRUE(again.ok()) << "the same request id";
+  EXPECT_FALSE(again.value().repeated);
+  EXPECT_GT(again.value().lease.token, next.value().lease.token);
+  open();
+  EXPECT_EQ(lessor_->counts().held, 1U) << "nothing else is left in the ledger";
+}
+
+TEST_F(LessorTest, WhatARepetitionHasConfirmedIsNotGivenBack) {
+  const auto lease = acquire("a", "w1", "r1").value().lease;
+  pass(4s);
+  ASSERT_TRUE(acquire("a", "w1", "r1").value().repeated);
+  const auto confirmed = lessor_->confirm(key_of("a"), lease.id);
+  ASSERT_TRUE(confirmed.has_value());
+  EXPECT_EQ(confirmed->lease.id, lease.id);
+  EXPECT_EQ(confirmed->left, 6s) << "not extended";
+  lessor_->give_back(key_of("a"), lease.id);
+  EXPECT_TRUE(lessor_->show(key_of("a"))->held);
+  EXPECT_TRUE(release(lease).ok());
+}
+
 TEST_F(LessorTest, AHigherTokenThatComesMeanwhileIsOvertaken) {
   auto older = enter("a", 7);
   const auto answer = acquire("a", "w1", "r1");
