@@ -64,6 +64,25 @@ constexpr bool begins_with_name(std::string_view name, std::string_view prefix) 
   return equal_names(name.substr(0, prefix.size()), prefix);
 }
 
+/// True if `name` has only letters, digits and `-`. A server that passes fields on as CGI and WSGI
+/// do makes one character of `-`, `_` and, some, of all else, so it may read any other name as one
+/// that we have not looked at.
+constexpr bool is_plain_name(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    const char lower = ascii_lower(c);
+    return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  });
+}
+
+/// True if such a server could read both names as one. `plain` is a plain name.
+constexpr bool same_for_loose_servers(std::string_view name, std::string_view plain) {
+  return name.size() == plain.size() &&
+         std::equal(name.begin(), name.end(), plain.begin(), [](char a, char b) {
+           const char read = is_plain_name({&a, 1}) ? a : '-';
+           return ascii_lower(read) == ascii_lower(b);
+         });
+}
+
 /// A fixed set of field names. Asking costs a few instructions for a name that is not in it, which
 /// is what nearly all are.
 template <std::size_t kSize>

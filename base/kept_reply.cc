@@ -1,9 +1,18 @@
 #include "base/kept_reply.h"
 
+#include "base/field_syntax.h"
+
 namespace fenceline::base {
 
-std::optional<KeptAnswer> kept_from(const Reply& reply) {
+KeptAnswer kept_head(const Reply& reply) {
   KeptAnswer kept{.status = reply.status, .fields = reply.fields.list(), .body = {}};
+  std::erase_if(kept.fields,
+                [](const OwnedField& field) { return equal_names(field.first, "Set-Cookie"); });
+  return kept;
+}
+
+std::optional<KeptAnswer> kept_from(const Reply& reply) {
+  KeptAnswer kept = kept_head(reply);
   if (const auto* text = std::get_if<std::string>(&reply.body)) {
     if (text->size() > kMaxKeptBodyBytes) {
       return std::nullopt;
@@ -30,9 +39,9 @@ Reply replayed(const KeptAnswer& answer) {
 
 Error reused_key() {
   return Error{ErrorKind::kIdempotencyReused,
-               "This idempotency key came with another request before (method, target, "
-               "Content-Type or body differ). Send a new key with a new request, and the same "
-               "request with the same key."};
+               "This idempotency key came with another request before (method, target, a field "
+               "that counts, body or caller differ). Send a new key with a new request, and the "
+               "same request with the same key."};
 }
 
 Error no_room_for_answers() {

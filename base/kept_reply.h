@@ -8,7 +8,12 @@
 
 namespace fenceline::base {
 
-/// An answer as it is to be kept; nothing if its body is streamed or above `kMaxKeptBodyBytes`.
+/// Status and fields of an answer as they are to be kept: all but `Set-Cookie`, which is for one
+/// client.
+KeptAnswer kept_head(const Reply& reply);
+
+/// An answer as it is to be kept, its head as above; nothing if its body is streamed or above
+/// `kMaxKeptBodyBytes`.
 std::optional<KeptAnswer> kept_from(const Reply& reply);
 
 /// The answer again, with `Idempotency-Replayed: true`.

@@ -28,11 +28,13 @@ Piece PrintedBody::pass(Piece piece) {
   return piece;
 }
 
-std::string PrintedBody::print(const base::RequestHead& head) {
+std::string PrintedBody::print(const base::RequestHead& head, std::string_view more) {
   const std::string body = digest_.finish();
-  // No part can be mistaken for another: the first three hold no line feed, the last has 32 bytes.
+  // No part can be mistaken for another: the first three hold no line feed, the last has 32 bytes,
+  // and `more` is what stands between them.
   digest_.add(fmt::format("{}\n{}\n{}\n", head.method_text, head.target,
                           head.joined("Content-Type").value_or("")));
+  digest_.add(more);
   digest_.add(body);
   return digest_.finish_hex();
 }

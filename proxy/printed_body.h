@@ -23,9 +23,9 @@ class PrintedBody final : public base::BodySource {
   base::Awaitable<base::Result<std::string_view>> read() override;
   void limit_idle(base::Milliseconds limit) override { from_.limit_idle(limit); }
 
-  /// The print of the whole request: method, target, Content-Type and body, which must have been
-  /// read to its end. Call once.
-  std::string print(const base::RequestHead& head);
+  /// The print of the whole request: method, target, Content-Type, what else counts
+  /// (`printed_fields`) and the body, which must have been read to its end. Call once.
+  std::string print(const base::RequestHead& head, std::string_view more);
 
  private:
   base::Awaitable<base::Result<std::string_view>> wait_for(

@@ -9,6 +9,7 @@
 #include "base/kept_reply.h"
 #include "base/log.h"
 #include "proxy/claim_outcome.h"
+#include "proxy/printed_fields.h"
 
 namespace fenceline::proxy {
 namespace {
@@ -91,7 +92,7 @@ Awaitable<Result<Reply>> Repeats::commit(Exchange& exchange, StagedWrite& staged
     return staged.commit();
   }
   base::Once& once = exchange.once->once;
-  once.print = exchange.once->body.print(exchange.request.head);
+  once.print = exchange.once->body.print(exchange.request.head, printed_fields(exchange));
   return exchange.route->backend->commits_once() ? staged.commit_once(once)
                                                  : commit_beside(exchange, staged);
 }
@@ -169,7 +170,7 @@ Awaitable<void> Repeats::keep_answer(Exchange& exchange, const Reply& reply) {
   auto answer = base::kept_from(reply);
   if (!answer) {
     // Too large to be kept: what is repeated gets its head.
-    answer = base::KeptAnswer{.status = reply.status, .fields = reply.fields.list(), .body = {}};
+    answer = base::kept_head(reply);
   }
   auto start = [this, once = exchange.once->once,
                 answer = std::move(*answer)](base::Done<Result<void>> done) mutable {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "backends/s3/field_names.h"
 #include "backends/s3/object_name.h"
 
 namespace fenceline::proxy {
@@ -56,6 +57,9 @@ S3Front::~S3Front() = default;
 
 Result<void> S3Front::arrive(const base::RequestHead& head, S3Place place, base::BodySource& raw,
                              S3Exchange& into) const {
+  if (auto named = backends::s3::check_field_names(head); !named) {
+    return named;
+  }
   auto verified = base::aws::verify(head, *keys_, options_.must_sign, options_.now());
   if (!verified) {
     return pass_on(verified.error());

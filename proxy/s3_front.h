@@ -42,10 +42,10 @@ class S3Front {
 
   [[nodiscard]] const S3Paths& paths() const { return paths_; }
 
-  /// Verifies the signature, finds the operation, looks whether this client may do it, decodes the
-  /// key and opens the body, of which nothing is read.
-  /// Success: `into` is filled. Failure: `kForbidden`, `kMalformedRequest`, `kMethodUnknown`, each
-  /// with its S3 code: those of `verify`, `classify`, `decode_key` and `open_body`, and
+  /// Looks at the names of the fields, verifies the signature, finds the operation, looks whether
+  /// this client may do it, decodes the key and opens the body, of which nothing is read. Success:
+  /// `into` is filled. Failure: `kForbidden`, `kMalformedRequest`, `kMethodUnknown`, each with its
+  /// S3 code: those of `check_field_names`, `verify`, `classify`, `decode_key` and `open_body`, and
   /// `AccessDenied` for an anonymous request or one that this key may not make. `head` and `raw`
   /// outlive `into`.
   base::Result<void> arrive(const base::RequestHead& head, S3Place place, base::BodySource& raw,

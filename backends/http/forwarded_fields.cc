@@ -32,7 +32,8 @@ bool is_set_by_us(const HttpOptions& options, std::string_view name) {
 }
 
 bool is_wanted(FieldUse use, std::string_view name) {
-  return (use.conditions || !begins_with_name(name, "If-")) &&
+  return (!use.only_plain_names || base::is_plain_name(name)) &&
+         (use.conditions || !begins_with_name(name, "If-")) &&
          (use.content || !(begins_with_name(name, "Content-") || equal_names(name, "Range") ||
                            equal_names(name, "Accept-Encoding"))) &&
          (use.leaves_out == nullptr || !use.leaves_out(name));

@@ -19,6 +19,9 @@ struct FieldUse {
   bool conditions = true;      ///< `If-…`
   bool content = true;         ///< `Content-…`, `Range`, `Accept-Encoding`: what is about a body.
   std::string_view host = {};  ///< `Host`, instead of what the policy says; empty: by the policy.
+  /// Whether other names than those of letters, digits and `-` stay here (`base::is_plain_name`).
+  /// False: whoever asks has looked at the names.
+  bool only_plain_names = true;
   /// True for what this request leaves out beside the usual; null: nothing.
   bool (*leaves_out)(std::string_view name) = nullptr;
 };
@@ -26,10 +29,11 @@ struct FieldUse {
 /// The fields of a request that goes upstream, without those that frame its body.
 /// Does: leaves out hop-by-hop fields and those that `Connection` names, the token and every
 /// `Fencing-…`, `Expect`, and what would make the upstream see another method or another resource
-/// than the fence did (`X-HTTP-Method-Override`, `X-Original-URL`, `Destination`, …); sets `Host`
-/// by the policy and `own_fields`; appends to `X-Forwarded-For`, `-Proto`, `-Host` and `Via`.
-/// The client's fields are taken over as the parser of their head has checked them.
-/// Failure: `kMalformedRequest` for a field that cannot be sent.
+/// than the fence did (`X-HTTP-Method-Override`, `X-Original-URL`, `Destination`, …), also where
+/// only the upstream would read a name as one of these (`Fencing_Token`, `If_Match`); sets `Host`
+/// by the policy and `own_fields`; appends to `X-Forwarded-For`, `-Proto`, `-Host` and `Via`. The
+/// client's fields are taken over as the parser of their head has checked them. Failure:
+/// `kMalformedRequest` for a field that cannot be sent.
 base::Result<base::FieldLines> fields_upstream(const HttpOptions& options,
                                                const ResourceRequest& request, FieldUse use = {});
 

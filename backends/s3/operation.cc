@@ -131,6 +131,34 @@ base::Result<void> check_names(const base::RequestHead& head,
   return {};
 }
 
+bool opens_side_door(const Operation& row, std::string_view name, std::string_view value) {
+  const bool named = std::ranges::any_of(row.refused_fields, [name](std::string_view prefix) {
+    return base::begins_with_name(name, prefix);
+  });
+  return named && !(base::equal_names(name, "x-amz-acl") && value == "private");
+}
+
+base::Result<void> check_refused_fields(const Operation& row, const base::RequestHead& head,
+                                        const std::vector<Parameter>& parameters) {
+  const auto refusal = [&row](std::string_view name) {
+    return not_implemented(fmt::format(
+        "{} is not taken here with {}: it can give others a way to the objects past the fence; "
+        "leave it out, or set it at the server itself",
+        row.name, in_quotes(name)));
+  };
+  for (const base::Field& field : head.fields) {
+    if (opens_side_door(row, field.name, field.value)) {
+      return refusal(field.name);
+    }
+  }
+  for (const Parameter& parameter : parameters) {
+    if (opens_side_door(row, parameter.name, parameter.value)) {
+      return refusal(parameter.sent);
+    }
+  }
+  return {};
+}
+
 bool has_all(const std::vector<Parameter>& parameters, const Operation& row) {
   return std::ranges::all_of(row.markers, [&parameters](std::string_view marker) {
     return std::ranges::find(parameters, marker, &Parameter::name) != parameters.end();
@@ -234,6 +262,9 @@ base::Result<const Operation*> classify(const base::RequestHead& head, Level lev
     if (auto checked = check_value(*row, parameter); !checked) {
       return base::pass_on(checked.error());
     }
+  }
+  if (auto checked = check_refused_fields(*row, head, *parameters); !checked) {
+    return base::pass_on(checked.error());
   }
   return row;
 }

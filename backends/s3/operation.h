@@ -47,6 +47,9 @@ struct Operation {
   /// Known and refused on a fenced route, always: what could take a fence away (lifecycle,
   /// replication, policy, versioning), or is not supported. The sentence says why; empty: taken.
   std::string_view refused = {};
+  /// What the names of the fields begin with that it does not take, also where a presigner moved
+  /// them into the query: they open a side door. `x-amz-acl: private` is what is without it.
+  std::span<const std::string_view> refused_fields = {};
 };
 
 /// All rows, for the test that walks them and for docs.
@@ -59,9 +62,10 @@ std::span<const Operation> operations();
 /// Success: the row, whose `refused` the caller looks at. Failure: `kMethodUnknown` with the code
 /// `NotImplemented` for what is not in the table, naming the query parameter or method, and for
 /// fields that make it something else at some servers (`X-HTTP-Method-Override`,
-/// `X-Object-Manifest`); `kMalformedRequest` with `InvalidArgument` for sub-resources that
-/// contradict each other, a name twice, `uploadId` without its partner, a parameter that the
-/// operation does not have, a value where there is none or none where there must be one. Pure.
+/// `X-Object-Manifest`), and for `refused_fields`; `kMalformedRequest` with `InvalidArgument` for
+/// sub-resources that contradict each other, a name twice, `uploadId` without its partner, a
+/// parameter that the operation does not have, a value where there is none or none where there must
+/// be one. Pure.
 base::Result<const Operation*> classify(const base::RequestHead& head, Level level);
 
 }  // namespace fenceline::backends::s3

@@ -142,7 +142,12 @@ constexpr std::array kRows{
     read_bucket("ListBucketInventoryConfigurations", kNames<"inventory">, kPage),
     read_bucket("ListBucketMetricsConfigurations", kNames<"metrics">, kPage),
 
-    write_bucket("CreateBucket", "PUT", {}, {}),
+    Operation{.name = "CreateBucket",
+              .method = "PUT",
+              .level = Level::kBucket,
+              .effect = kBucket,
+              .refused_fields = kNames<"x-amz-acl", "x-amz-bucket-object-lock", "x-amz-grant-",
+                                       "x-amz-object-ownership">},
     write_bucket("DeleteBucket", "DELETE", {}, {}),
     write_bucket("PutBucketAbac", "PUT", kNames<"abac">, kOpensSideDoor),
     write_bucket("PutBucketAccelerateConfiguration", "PUT", kNames<"accelerate">, kOpensSideDoor),
@@ -232,7 +237,9 @@ constexpr std::array kRows{
     object("PutObjectRetention", "PUT", kCommit, kNames<"retention">, kVersion),
     object("PutObjectTagging", "PUT", kCommit, kNames<"tagging">, kVersion),
     object("DeleteObjectTagging", "DELETE", kCommit, kNames<"tagging">, kVersion),
-    object("UpdateObjectEncryption", "PUT", kCommit, kNames<"encryption">, kVersion),
+    object("UpdateObjectEncryption", "PUT", kCommit, kNames<"encryption">, kVersion, {},
+           "a server that does not know it takes it for a PutObject, and its document would become "
+           "the content; write the object again, or change it at the server itself"),
     object("RestoreObject", "POST", kCommit, kNames<"restore">, kVersion, {},
            "its document can name another place that is written; restore at the server itself"),
 

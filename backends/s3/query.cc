@@ -130,7 +130,7 @@ QueryUse use_of(std::string_view name) {
   }
   const bool metadata = base::equal_names(name.substr(0, kMetadata.size()), kMetadata) &&
                         name.size() > kMetadata.size() && base::token_length(name) == name.size() &&
-                        !base::equal_names(name.substr(0, kStamps.size()), kStamps);
+                        !base::same_for_loose_servers(name.substr(0, kStamps.size()), kStamps);
   return metadata || contains_field(kMovedFields, name) ? QueryUse::kField : QueryUse::kOperation;
 }
 

@@ -6,6 +6,7 @@
 
 #include "backends/http/forwarded_fields.h"
 #include "backends/s3/digests.h"
+#include "backends/s3/field_names.h"
 #include "backends/s3/query.h"
 #include "backends/s3/trailed_body.h"
 #include "base/field_syntax.h"
@@ -24,23 +25,21 @@ constexpr std::string_view kSdkChecksum = "x-amz-sdk-checksum-algorithm";
 
 // Who the client was, how its body was wrapped and signed, what it says about its own attempts, and
 // what is added anew below.
-constexpr base::NameSet<15> kNotForwarded = {
+constexpr base::NameSet<12> kNotForwarded = {
     {"Authorization", "x-amz-date", "x-amz-content-sha256", "x-amz-security-token",
      "x-amz-decoded-content-length", "x-amz-trailer", "amz-sdk-invocation-id", "amz-sdk-request",
-     "Content-Encoding", "x-amz-copy-source", "x-amz-sdk-checksum-algorithm",
-     "x-amz-meta-fencing-token", "x-amz-meta-fencing-request", "x-amz-meta-fencing-tombstone",
-     "Expect"}};
+     "Content-Encoding", "x-amz-copy-source", "x-amz-sdk-checksum-algorithm", "Expect"}};
 
-bool leaves_out(std::string_view name) { return kNotForwarded.contains(name); }
+bool leaves_out(std::string_view name) { return kNotForwarded.contains(name) || is_stamp(name); }
 
 bool leaves_out_conditions(std::string_view name) {
-  return kNotForwarded.contains(name) || base::equal_names(name, "If-Match") ||
+  return leaves_out(name) || base::equal_names(name, "If-Match") ||
          base::equal_names(name, "If-None-Match");
 }
 
 // Of a document that is written anew what was said about the client's bytes says nothing.
 bool leaves_out_digests(std::string_view name) {
-  return kNotForwarded.contains(name) || base::equal_names(name, "Content-MD5") ||
+  return leaves_out(name) || base::equal_names(name, "Content-MD5") ||
          base::begins_with_name(name, kChecksum);
 }
 
@@ -153,8 +152,9 @@ Result<http::Outgoing> head_upstream(const S3Options& options, const ResourceReq
     return base::pass_on(query.error());
   }
   const Place place = place_of(options, bucket_upstream(options, s3.bucket), s3.key);
-  auto fields = http::fields_upstream(options.http, request,
-                                      {.host = place.host, .leaves_out = rule_for(s3, parts)});
+  auto fields = http::fields_upstream(
+      options.http, request,
+      {.host = place.host, .only_plain_names = false, .leaves_out = rule_for(s3, parts)});
   if (!fields) {
     return base::pass_on(fields.error());
   }

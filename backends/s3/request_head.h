@@ -16,12 +16,6 @@
 
 namespace fenceline::backends::s3 {
 
-/// The metadata that a write keeps with the object: which one it was.
-inline constexpr std::string_view kTokenField = "x-amz-meta-fencing-token";
-inline constexpr std::string_view kRequestField = "x-amz-meta-fencing-request";
-/// The metadata that makes an object a tombstone (tombstone.h).
-inline constexpr std::string_view kTombstoneField = "x-amz-meta-fencing-tombstone";
-
 /// True for operations that set the metadata of an object, so that the stamp goes with them:
 /// PutObject, CreateMultipartUpload, and CopyObject that replaces metadata.
 bool sets_metadata(const ResourceRequest& request);
@@ -43,8 +37,8 @@ struct HeadParts {
 
 /// Makes the head of the request that `request` is to the upstream.
 /// Does: leaves out who the client was and how the body was wrapped (`Authorization`,
-/// `x-amz-content-sha256`, `aws-chunked`, …) and any stamp the client made up; names the bucket as
-/// the upstream does; adds the checksum of the body where it is known by now.
+/// `x-amz-content-sha256`, `aws-chunked`, …) and any stamp the client made up (`is_stamp`); names
+/// the bucket as the upstream does; adds the checksum of the body where it is known by now.
 /// Failure: `kMalformedRequest` for a query, a copy source or a field that cannot be sent.
 base::Result<http::Outgoing> head_upstream(const S3Options& options, const ResourceRequest& request,
                                            const HeadParts& parts);

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "backends/http/errors.h"
-#include "backends/s3/request_head.h"
+#include "backends/s3/field_names.h"
 #include "base/field_syntax.h"
 
 namespace fenceline::backends::s3 {
@@ -25,11 +25,8 @@ constexpr std::string_view kCodeStart = "<Code>";
 constexpr std::string_view kCodeEnd = "</Code>";
 
 void hide_stamp(http::Received& received) {
-  std::erase_if(received.head.fields, [](const base::Field& field) {
-    return base::equal_names(field.name, kTokenField) ||
-           base::equal_names(field.name, kRequestField) ||
-           base::equal_names(field.name, kTombstoneField);
-  });
+  std::erase_if(received.head.fields,
+                [](const base::Field& field) { return is_stamp(field.name); });
 }
 
 // The document of an error, behind the XML declaration and the blanks that keep a connection alive.

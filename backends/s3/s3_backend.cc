@@ -43,6 +43,16 @@ Result<void> check_key(const ResourceRequest& request) {
   return check_reserved(request.s3->key);
 }
 
+// All or none, as what is one request upstream.
+Result<void> check_named_keys(const ResourceRequest& request) {
+  for (const Deletion& each : request.s3->named.deletions) {
+    if (auto checked = check_reserved(each.key); !checked) {
+      return checked;
+    }
+  }
+  return {};
+}
+
 Awaitable<Result<Reply>> answer_to_read(SharedS3 upstream, ResourceRequest request,
                                         Result<http::Received> received) {
   if (!received) {
@@ -157,9 +167,13 @@ class S3Backend final : public Backend {
                                "; nothing was changed; send the write again later"});
     }
     const bool one_by_one = standing->tombstones && request.s3->operation->keys == Keys::kInBody;
-    return one_by_one
-               ? stage_deletions(upstream_, std::move(standing), request, body, std::move(stamp))
-               : stage_write(upstream_, std::move(standing), request, body, std::move(stamp));
+    if (one_by_one) {
+      return stage_deletions(upstream_, std::move(standing), request, body, std::move(stamp));
+    }
+    if (auto checked = check_named_keys(request); !checked) {
+      return refuse(std::move(checked.error()));
+    }
+    return stage_write(upstream_, std::move(standing), request, body, std::move(stamp));
   }
 
   Awaitable<Result<Revocation>> revoke(std::string_view data, base::TimerWheel& timers) override {

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "backends/http/forwarded_fields.h"
+#include "backends/s3/field_names.h"
 #include "backends/s3/intents.h"
 #include "backends/s3/place.h"
 #include "backends/s3/request_head.h"

@@ -30,6 +30,19 @@ TEST(FieldSyntax, NamesAreComparedWithoutRegardToCase) {
   EXPECT_FALSE(begins_with_name("Fencing", "Fencing-"));
 }
 
+TEST(FieldSyntax, PlainNamesAreTheSameForEveryServer) {
+  for (const char* name : {"a", "X-Amz-Date", "ETag", "P3P", "-"}) {
+    EXPECT_TRUE(is_plain_name(name)) << name;
+  }
+  for (const char* name : {"", "x_amz_acl", "x.amz", "a~", "a b", "a\x80", "x-amz-meta-a_b"}) {
+    EXPECT_FALSE(is_plain_name(name)) << name;
+  }
+  EXPECT_TRUE(same_for_loose_servers("X_Amz.ACL", "x-amz-acl"));
+  EXPECT_TRUE(same_for_loose_servers("x-amz-acl", "x-amz-acl"));
+  EXPECT_FALSE(same_for_loose_servers("x-amz-acl", "x-amz-ac1"));
+  EXPECT_FALSE(same_for_loose_servers("x-amz-acl", "x-amz-acl-"));
+}
+
 TEST(FieldSyntax, ASetHoldsItsNamesAndNoOthers) {
   constexpr NameSet<4> kSet = {{"Connection", "TE", "Trailer", "Upgrade"}};
   for (const char* name : {"Connection", "te", "TRAILER", "upgrade"}) {

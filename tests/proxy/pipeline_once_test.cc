@@ -84,6 +84,29 @@ TEST_F(PipelineOnceTest, AnotherRequestWithTheKeyIsRefused) {
   EXPECT_EQ(commits(), 2U);
 }
 
+TEST_F(PipelineOnceTest, AnotherCallerGetsNoAnswerOfThisOne) {
+  const auto put_as = [this](const std::string& who) {
+    Fields fields = with_key("1", "k");
+    if (!who.empty()) {
+      fields.emplace_back("Authorization", who);
+    }
+    return finish("PUT", kFile, fields);
+  };
+  EXPECT_EQ(put_as("Bearer one").status, 201);
+  EXPECT_EQ(put_as("Bearer two").status, 422);
+  EXPECT_EQ(put_as("").status, 422);
+  EXPECT_EQ(field(put_as("Bearer one"), "Idempotency-Replayed"), "true");
+  EXPECT_EQ(commits(), 1U);
+}
+
+TEST_F(PipelineOnceTest, ACookieIsNotKept) {
+  backend_->sets_cookie = "session=1";
+  EXPECT_EQ(field(put("1", "k", "content"), "Set-Cookie"), "session=1");
+  const base::Reply second = put("1", "k", "content");
+  EXPECT_EQ(field(second, "Idempotency-Replayed"), "true");
+  EXPECT_EQ(field(second, "Set-Cookie"), "");
+}
+
 TEST_F(PipelineOnceTest, WhileOneRunsTheOthersAreRefused) {
   auto first = start("PUT", kFile, with_key("1", "k"));
   settle();

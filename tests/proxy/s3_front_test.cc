@@ -119,6 +119,45 @@ TEST(S3FrontTest, ATokenThatIsNotSignedIsRefused) {
   EXPECT_TRUE(signed_too.sign("writer", "w-secret").arrive());
 }
 
+TEST(S3FrontTest, AFieldThatTheServerWouldTakeForAnotherOneIsRefused) {
+  for (const char* const name :
+       {"x_amz_copy_source", "x-amz_acl", "x-amz-meta_fencing-tombstone", "X_Amz-Meta-a",
+        "If_None_Match", "Transfer_Encoding", "x.amz.acl", "Fencing_Token", "x-goog-meta-a",
+        "X-RGW-Meta-Fencing-Tombstone", "x-object-meta-fencing-token"}) {
+    SCOPED_TRACE(name);
+    FrontRequest added;
+    added.sign("writer", "w-secret").fields.emplace_back(name, "/private/secret");
+    added.expect_refused(ErrorKind::kMalformedRequest, "InvalidRequest");
+    EXPECT_NE(added.arrive().error().detail.find(name), std::string::npos);
+    FrontRequest signed_too{.fields = {{name, "/private/secret"}}};
+    signed_too.sign("writer", "w-secret")
+        .expect_refused(ErrorKind::kMalformedRequest, "InvalidRequest");
+  }
+  FrontRequest metadata{.fields = {{"x-amz-meta-my_key", "1"}, {"X-Amz-Meta-a.b", "1"}}};
+  EXPECT_TRUE(metadata.sign("writer", "w-secret").arrive());
+}
+
+TEST(S3FrontTest, ABucketThatIsOpenToOthersIsNotCreated) {
+  for (const char* const name : {"x-amz-acl", "X-Amz-Grant-Write", "x-amz-grant-full-control",
+                                 "x-amz-object-ownership", "x-amz-bucket-object-lock-enabled"}) {
+    SCOPED_TRACE(name);
+    FrontRequest create{.target = "/media", .fields = {{name, "public-read-write"}}};
+    create.sign("writer", "w-secret").expect_refused(ErrorKind::kMethodUnknown, "NotImplemented");
+    EXPECT_NE(create.arrive().error().detail.find("past the fence"), std::string::npos);
+  }
+  FrontRequest in_query{.target = "/media?x-amz-acl=public-read"};
+  in_query.sign("writer", "w-secret").expect_refused(ErrorKind::kMethodUnknown, "NotImplemented");
+  FrontRequest object{.fields = {{"x-amz-acl", "public-read"}}};
+  EXPECT_TRUE(object.sign("writer", "w-secret").arrive());
+  FrontRequest plain{.target = "/media"};
+  EXPECT_TRUE(plain.sign("writer", "w-secret").arrive());
+}
+
+TEST(S3FrontTest, WhatWouldReplaceAnObjectByItsDocumentIsRefused) {
+  FrontRequest request{.target = "/media/a?encryption"};
+  request.sign("writer", "w-secret").expect_refused(ErrorKind::kMethodUnknown, "NotImplemented");
+}
+
 TEST(S3FrontTest, ABucketIsRemovedOnlyWhereNothingIsFenced) {
   FrontRequest request{.method = "DELETE", .target = "/media"};
   request.sign("writer", "w-secret").expect_refused(ErrorKind::kForbidden, "AccessDenied");

@@ -97,6 +97,18 @@ TEST_F(RadosgwTombstone, IsAbsentToEverybody) {
   EXPECT_NE(direct("HEAD", "a").field("ETag"), grave) << "no two are alike";
 }
 
+TEST_F(RadosgwTombstone, NobodyMakesOneByANameThatTheServerReadsAsOurs) {
+  for (const std::string name : {"x-amz-meta-fencing-tombstone", "x-amz-meta-fencing_tombstone",
+                                 "X-Amz-Meta-Fencing_Tombstone"}) {
+    SCOPED_TRACE(name);
+    ASSERT_EQ(driver.put("a", "content", {{name, "1"}}).status, 200);
+    EXPECT_EQ(driver.get("a").content, "content");
+    EXPECT_EQ(direct("HEAD", "a").field("x-amz-meta-fencing-tombstone"), "");
+  }
+  ASSERT_EQ(driver.put("a", "content", {{"x-amz-meta-my_key", "kept"}}).status, 200);
+  EXPECT_EQ(direct("HEAD", "a").field("x-amz-meta-my-key"), "kept") << "radosgw takes _ for -";
+}
+
 TEST_F(RadosgwTombstone, ManyAtOnceAreOneForEach) {
   const std::vector<std::string> keys = {"a", "b <&> c", "d//e", "f\xC3\xA9+%"};
   for (const std::string& key : keys) {

@@ -27,9 +27,10 @@ class FakeBackend final : public backends::Backend {
   std::optional<base::Stamp> last_stamp;
   std::optional<base::Error> commit_fails_with;
   int commit_answers = 201;
-  std::vector<FakePart> parts;                  ///< Of every write; empty: it is one.
-  bool holds_commits = false;                   ///< They wait for `release_commit`.
-  bool holds_parts = false;                     ///< Those of parts do.
+  std::string sets_cookie;      ///< What the answer to a commit sets; empty: nothing.
+  std::vector<FakePart> parts;  ///< Of every write; empty: it is one.
+  bool holds_commits = false;   ///< They wait for `release_commit`.
+  bool holds_parts = false;     ///< Those of parts do.
   std::optional<backends::WriteIntent> intent;  ///< Of every write.
   /// What `revoke` answers.
   base::Result<backends::Revocation> revokes = backends::Revocation::kUnknown;
@@ -151,6 +152,9 @@ class FakeBackend final : public backends::Backend {
       }
       base::Reply reply;
       reply.status = backend_.commit_answers;
+      if (!backend_.sets_cookie.empty()) {
+        reply.add("Set-Cookie", backend_.sets_cookie);
+      }
       co_return reply;
     }
 

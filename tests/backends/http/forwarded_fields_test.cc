@@ -107,6 +107,20 @@ TEST_F(ForwardedFields, NothingShowsTheUpstreamAnotherMethodOrResource) {
   EXPECT_EQ(out.find("Forwarded: for"), std::string::npos);
 }
 
+TEST_F(ForwardedFields, NoNameIsAnotherOneForTheUpstream) {
+  const std::string out = upstream({{"X_HTTP_Method_Override", "DELETE"},
+                                    {"Fencing_Token", "9"},
+                                    {"If_Match", "*"},
+                                    {"Transfer_Encoding", "chunked"},
+                                    {"X.Original.URL", "/other"},
+                                    {"X-Request-2", "kept"}});
+  EXPECT_EQ(out.find('_'), std::string::npos) << out;
+  EXPECT_EQ(out.find("/other"), std::string::npos) << out;
+  EXPECT_NE(out.find("X-Request-2: kept\r\n"), std::string::npos) << out;
+  EXPECT_EQ(downstream({{"X_Answer", "1"}}), "X_Answer: 1\r\nVia: 1.1 fenceline\r\n")
+      << "answers are the upstream's";
+}
+
 TEST_F(ForwardedFields, ProxiesBeforeUsStayInTheLists) {
   peer = "[2001:db8::1]:443";
   over_tls = true;

@@ -203,6 +203,15 @@ TEST(S3Hostile, OurKeysAreOurs) {
   EXPECT_EQ(hostile.driver().put(".fenceline-probe-1", "x").error_name(), "forbidden-name");
   EXPECT_EQ(hostile.driver().get(".fenceline-probe-1").error_name(), "forbidden-name");
   EXPECT_EQ(hostile.driver().put("a/.fenceline-x", "x").status, 200);
+  const auto before = hostile.writes().size();
+  const S3Staged many = hostile.driver().stage(
+      {.operation = "DeleteObjects",
+       .query = "delete",
+       .document = "<Delete><Object><Key>a</Key></Object>"
+                   "<Object><Key>.fenceline-intent-1</Key></Object></Delete>"});
+  ASSERT_FALSE(many.staged());
+  EXPECT_EQ(many.error().kind, base::ErrorKind::kForbiddenName);
+  EXPECT_EQ(hostile.writes().size(), before);
 }
 
 TEST(S3Hostile, ABodyThatFailsChangesNothing) {

@@ -152,6 +152,22 @@ TEST(S3Head, AStampOfTheClientIsReplaced) {
       << "also where there is no stamp of ours";
 }
 
+TEST(S3Head, AStampThatOnlyTheServerWouldTakeForOneIsDropped) {
+  const Fields made_up = {
+      {"x-amz-meta-fencing_token", "99"},    {"X-Amz-Meta-Fencing_Request", "mine"},
+      {"x-amz-meta-fencing_tombstone", "1"}, {"x-amz-meta-FENCING.tombstone", "1"},
+      {"x-amz-meta-my_key", "kept"},         {"x-amz-meta-fencing_post", "oak"}};
+  const std::string put =
+      head_of({.operation = "PutObject", .key = "a", .fields = made_up, .content = "x"},
+              {.stamp = &stamp()});
+  EXPECT_TRUE(has(put, "x-amz-meta-fencing-token: 34")) << put;
+  EXPECT_EQ(put.find("99"), std::string::npos) << put;
+  EXPECT_EQ(put.find("mine"), std::string::npos) << put;
+  EXPECT_EQ(put.find("tombstone"), std::string::npos) << put;
+  EXPECT_TRUE(has(put, "x-amz-meta-my_key: kept")) << put;
+  EXPECT_TRUE(has(put, "x-amz-meta-fencing_post: oak")) << put;
+}
+
 TEST(S3Head, WhichOperationsKeepTheStamp) {
   const auto keeps = [](const char* operation, Fields fields, const char* query = "") {
     return names(
