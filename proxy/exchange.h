@@ -72,6 +72,8 @@ struct Exchange {
             .body = is_read && may_have_body() ? &body() : nullptr,
             .peer = request.peer,
             .over_tls = request.over_tls,
+            .fence_covers_below =
+                !route->fenced() || !route->enforce || route->fence.covers_below(),
             .timers = &request.timers,
             .s3 = s3 == nullptr ? nullptr : &s3->request};
   }
