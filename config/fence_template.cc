@@ -83,9 +83,9 @@ Parsed<FenceTemplate> FenceTemplate::parse(std::string_view text, const Pattern&
         text, text));
   }
   const std::size_t rest = pattern.capture_names().size() - 1;  // If there is one.
-  made.covers_below_ = pattern.has_rest() && std::ranges::none_of(made.parts_, [rest](const Part& part) {
-    return part.what == rest;
-  });
+  made.covers_below_ =
+      pattern.has_rest() &&
+      std::ranges::none_of(made.parts_, [rest](const Part& part) { return part.what == rest; });
   return made;
 }
 

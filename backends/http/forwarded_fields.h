@@ -24,8 +24,8 @@ enum class Depth : std::uint8_t {
 
 /// Which of the client's fields a request of ours takes over.
 struct FieldUse {
-  bool conditions = true;      ///< `If-…`
-  bool content = true;         ///< `Content-…`, `Range`, `Accept-Encoding`: what is about a body.
+  bool conditions = true;  ///< `If-…`
+  bool content = true;     ///< `Content-…`, `Range`, `Accept-Encoding`: what is about a body.
   Depth depth = Depth::kClients;
   std::string_view host = {};  ///< `Host`, instead of what the policy says; empty: by the policy.
   /// True for what this request leaves out beside the usual; null: nothing.

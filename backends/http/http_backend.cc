@@ -41,7 +41,7 @@ const base::Clock& steady_clock() {
 // These touch a second resource, which the fence of the first does not cover, or are no requests
 // for a resource at all.
 bool is_refused(std::string_view method) {
-  constexpr std::array<std::string_view, 7> kRefused = {"COPY",   "MOVE",   "BIND", "UNBIND",
+  constexpr std::array<std::string_view, 7> kRefused = {"COPY",   "MOVE",    "BIND", "UNBIND",
                                                         "REBIND", "CONNECT", "TRACE"};
   return std::ranges::find(kRefused, method) != kRefused.end();
 }
