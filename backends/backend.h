@@ -73,6 +73,9 @@ struct ResourceRequest {
   base::BodySource* body = nullptr;
   std::string_view peer = {};  ///< "address:port" of the client.
   bool over_tls = false;       ///< The client's connection is encrypted.
+  /// True if whatever lies below `name` has the fence of this request, or there is none to keep.
+  /// False: the write must not reach below its own resource.
+  bool fence_covers_below = false;
   /// The time-outs of the core that runs the request. Null only where a test drives a backend that
   /// waits for nobody.
   base::TimerWheel* timers = nullptr;

@@ -82,6 +82,10 @@ Parsed<FenceTemplate> FenceTemplate::parse(std::string_view text, const Pattern&
         "\"{}\" would be empty for the root of the route; put a name before it, as in \"x/{}\"",
         text, text));
   }
+  const std::size_t rest = pattern.capture_names().size() - 1;  // If there is one.
+  made.covers_below_ =
+      pattern.has_rest() &&
+      std::ranges::none_of(made.parts_, [rest](const Part& part) { return part.what == rest; });
   return made;
 }
 

@@ -45,6 +45,10 @@ class FenceTemplate {
   /// True if paths that differ in their last segment only may have different keys. Pure.
   [[nodiscard]] bool tells_last_segment(const Pattern& pattern) const;
 
+  /// True if whatever lies below a path of the pattern has the key of that path: the pattern takes
+  /// the rest of the path, and the template leaves the rest out. Pure.
+  [[nodiscard]] bool covers_below() const { return covers_below_; }
+
   /// True if two routes over the same data, each with the pattern and template given, provably give
   /// the same resource the same key. False means "not proved". Pure.
   static bool same_keys(const FenceTemplate& first, const Pattern& first_pattern,
@@ -68,6 +72,7 @@ class FenceTemplate {
 
   std::string text_;
   std::vector<Part> parts_;
+  bool covers_below_ = false;
 };
 
 }  // namespace fenceline::config

@@ -110,7 +110,8 @@ Parsed<std::string> parse_table(std::string_view text) {
 
 Parsed<std::string> parse_upstream_method(std::string_view text) {
   static constexpr std::array<std::string_view, 2> kNotForResources{"CONNECT", "TRACE"};
-  static constexpr std::array<std::string_view, 2> kTwoResources{"COPY", "MOVE"};
+  static constexpr std::array<std::string_view, 5> kTwoResources{"COPY", "MOVE", "BIND", "UNBIND",
+                                                                 "REBIND"};
   const bool good = std::ranges::all_of(
       text, [](char c) { return is_token_character(c) && !(c >= 'a' && c <= 'z'); });
   if (!good || text.empty() || !is_letter(text.front()) || text.size() > kMaxNameBytes) {

@@ -64,16 +64,18 @@ struct Exchange {
   }
 
   [[nodiscard]] backends::ResourceRequest resource() const {
-    return {.head = request.head,
-            .name = captures.resource_name,
-            .names_directory = target.segments.trailing_slash(),
-            .part_names = route->pattern.capture_names(),
-            .part_values = {captures.values.data(), captures.values.size()},
-            .body = is_read && may_have_body() ? &body() : nullptr,
-            .peer = request.peer,
-            .over_tls = request.over_tls,
-            .timers = &request.timers,
-            .s3 = s3 == nullptr ? nullptr : &s3->request};
+    return {
+        .head = request.head,
+        .name = captures.resource_name,
+        .names_directory = target.segments.trailing_slash(),
+        .part_names = route->pattern.capture_names(),
+        .part_values = {captures.values.data(), captures.values.size()},
+        .body = is_read && may_have_body() ? &body() : nullptr,
+        .peer = request.peer,
+        .over_tls = request.over_tls,
+        .fence_covers_below = !route->fenced() || !route->enforce || route->fence.covers_below(),
+        .timers = &request.timers,
+        .s3 = s3 == nullptr ? nullptr : &s3->request};
   }
 
   /// The content, as the client means it.

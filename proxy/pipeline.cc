@@ -51,7 +51,7 @@ Awaitable<Result<Reply>> Pipeline::write(Exchange& exchange) {
   const backends::ResourceRequest resource = exchange.resource();
   auto staged = co_await exchange.route->backend->stage(resource, body, exchange.stamp());
   if (!staged) {
-    co_return pass_on(staged.error());
+    co_return co_await fail_at_stage(exchange, std::move(staged.error()));
   }
   // A write that may outlive us goes on record before the last check of the fence, so that whoever
   // passes that check later, also after our end, finds it.

@@ -76,6 +76,12 @@ class Pipeline final : public Handler {
                                                     backends::StagedWrite& staged, OnRecord& into);
   base::Awaitable<base::Result<void>> wait_for_record(Exchange& exchange, fencing::Intent intent,
                                                       bool shared, OnRecord& into);
+  /// What is to be done with a write whose `stage` failed with `error`. If that is of unknown
+  /// outcome (an upstream answered a success before it had the whole request) the write goes on
+  /// record for each of its keys, unsettled at once, and keeps its idempotency key: as after a
+  /// commit of unknown outcome. Failure: always, `error`.
+  base::Awaitable<base::Result<base::Reply>> fail_at_stage(Exchange& exchange, base::Error error);
+  base::Awaitable<void> record_doubt(Exchange& exchange, const base::FenceKey& key);
   base::Awaitable<base::Result<void>> put_parts_on_record(Exchange& exchange,
                                                           std::span<backends::StagedPart> parts,
                                                           OnRecord& into);

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/deadline.h"
+#include "base/log.h"
 #include "fencing/recording.h"
 #include "proxy/pipeline.h"
 
@@ -112,6 +114,42 @@ Awaitable<Result<void>> Pipeline::wait_for_record(Exchange& exchange, fencing::I
     into.push_back(std::move(each));
   }
   co_return Result<void>();
+}
+
+Awaitable<Result<base::Reply>> Pipeline::fail_at_stage(Exchange& exchange, base::Error error) {
+  if (error.applied == base::Applied::kUnknown) {
+    if (exchange.claims()) {
+      co_await record_doubt(exchange, *exchange.key);
+      for (const base::FenceKey& other : exchange.more_keys) {
+        co_await record_doubt(exchange, other);
+      }
+    }
+    co_await parts_.repeats.keep_claim(exchange);
+  }
+  co_return tl::unexpected<base::Error>(std::move(error));
+}
+
+// Nobody has checked the fence for it a last time: whoever is newer and inside already does not see
+// it. What can be done is that nobody enters from now on.
+Awaitable<void> Pipeline::record_doubt(Exchange& exchange, const base::FenceKey& key) {
+  // Without data: no backend can take it back, so the settle window or an operator decides.
+  fencing::Intent intent{
+      .key = key.text(), .token = exchange.token, .route = exchange.route->name, .data = {}};
+  const auto start = [this, &intent](base::Done<Result<RunningIntent>> done) {
+    parts_.intents.begin(std::move(intent), true, std::move(done));
+  };
+  base::Error late{base::ErrorKind::kLedgerUnavailable, "the ledger did not answer in time"};
+  // Running and dropped it is unsettled, also if it comes too late for us.
+  auto running = co_await base::answer_within<RunningIntent>(
+      exchange.request.timers, exchange.route->drain, std::move(late), start);
+  if (!running) {
+    base::log(base::LogLevel::kError, "doubt_not_recorded",
+              "a write of unknown outcome is perhaps not on record; newer writers may not wait "
+              "for it",
+              {{"route", exchange.route->name},
+               {"request", std::string(exchange.request.request_id)},
+               {"reason", running.error().detail}});
+  }
 }
 
 Awaitable<Result<bool>> Pipeline::enter(Exchange& exchange, Tickets& tickets,

@@ -84,6 +84,9 @@ Result<std::optional<RunningKeys::Run>> Repeats::begin(const Exchange& exchange)
                       "Another request with this idempotency key is under way. Send the request "
                       "again later: then it gets the answer of that one.");
   }
+  if (doubtful_.contains(exchange.once->once.key)) {
+    return tl::unexpected<Error>(unknown_outcome());
+  }
   return run;
 }
 
@@ -95,6 +98,26 @@ Awaitable<Result<Reply>> Repeats::commit(Exchange& exchange, StagedWrite& staged
   once.print = exchange.once->body.print(exchange.request.head, printed_fields(exchange));
   return exchange.route->backend->commits_once() ? staged.commit_once(once)
                                                  : commit_beside(exchange, staged);
+}
+
+Awaitable<void> Repeats::keep_claim(Exchange& exchange) {
+  return exchange.once == nullptr ? Awaitable<void>::ready({}) : claim_unread(exchange);
+}
+
+Awaitable<void> Repeats::claim_unread(Exchange& exchange) {
+  doubtful_.add(exchange.once->once.key);
+  auto start = [this, once = exchange.once->once,
+                request_id = std::string(exchange.request.request_id)](
+                   base::Done<Result<Recalled>> done) mutable {
+    answers_.recall(std::move(once), std::move(request_id), {}, std::move(done));
+  };
+  auto row = co_await base::answer_within<Recalled>(exchange.request.timers, exchange.route->drain,
+                                                    too_late(), std::move(start));
+  if (!row) {
+    base::log(base::LogLevel::kWarning, "claim_not_kept",
+              "after a restart a repeated request will be sent to the upstream again",
+              {{"route", exchange.route->name}, {"reason", row.error().detail}});
+  }
 }
 
 Awaitable<Result<Reply>> Repeats::commit_beside(Exchange& exchange, StagedWrite& staged) {
@@ -111,7 +134,8 @@ Awaitable<Result<Reply>> Repeats::commit_beside(Exchange& exchange, StagedWrite&
   if (!*row) {
     co_return co_await commit_and_keep(exchange, staged);
   }
-  if ((*row)->print != exchange.once->once.print) {
+  // Who claimed it without a print had not read the body.
+  if (!(*row)->print.empty() && (*row)->print != exchange.once->once.print) {
     co_return tl::unexpected<Error>(base::reused_key());
   }
   if ((*row)->claimed_by.empty()) {

@@ -23,7 +23,8 @@ class Repeats {
   explicit Repeats(fencing::AnswerStore& answers) : answers_(answers) {}
 
   /// Before the body is read. Success: the right to go on with this key, or nothing for a request
-  /// without one. Failure: `kIdempotencyRunning` while another request with the key is under way.
+  /// without one. Failure: `kIdempotencyRunning` while another request with the key is under way,
+  /// and (`applied` is `kUnknown`) after `keep_claim` for it.
   base::Result<std::optional<RunningKeys::Run>> begin(const Exchange& exchange);
 
   /// Commits a staged write, or gives the answer that is kept for its key.
@@ -38,7 +39,13 @@ class Repeats {
   base::Awaitable<base::Result<base::Reply>> commit(Exchange& exchange,
                                                     backends::StagedWrite& staged);
 
+  /// Keeps the key of a write whose `stage` failed with an unknown outcome. Nothing without a key.
+  /// Does: claims it, without a print, since the body was not read to its end; and in this process
+  /// refuses it at `begin`. A claim or an answer that is there stays. What goes wrong is logged.
+  base::Awaitable<void> keep_claim(Exchange& exchange);
+
  private:
+  base::Awaitable<void> claim_unread(Exchange& exchange);
   base::Awaitable<base::Result<base::Reply>> commit_beside(Exchange& exchange,
                                                            backends::StagedWrite& staged);
   base::Awaitable<base::Result<base::Reply>> settle_claim(Exchange& exchange,
@@ -52,6 +59,7 @@ class Repeats {
 
   fencing::AnswerStore& answers_;
   RunningKeys running_;
+  DoubtfulKeys doubtful_;
 };
 
 }  // namespace fenceline::proxy

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -43,6 +45,36 @@ class RunningKeys {
 
   std::mutex mutex_;
   std::unordered_set<std::string> keys_;
+};
+
+/// The idempotency keys of writes whose outcome was unknown before their bodies had been read: a
+/// repeated one must not begin again, since the upstream acts before it has the whole request. The
+/// oldest leave when there are `kMax`. Thread-safe.
+class DoubtfulKeys {
+ public:
+  static constexpr std::size_t kMax = 10'000;
+
+  void add(std::string key) {
+    const std::scoped_lock lock(mutex_);
+    if (!keys_.insert(key).second) {
+      return;
+    }
+    order_.push_back(std::move(key));
+    if (order_.size() > kMax) {
+      keys_.erase(order_.front());
+      order_.pop_front();
+    }
+  }
+
+  bool contains(const std::string& key) {
+    const std::scoped_lock lock(mutex_);
+    return keys_.contains(key);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_set<std::string> keys_;
+  std::deque<std::string> order_;
 };
 
 }  // namespace fenceline::proxy

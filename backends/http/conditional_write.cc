@@ -52,7 +52,8 @@ struct Subject {
   // The head of the write, under the condition that nobody has changed what was seen.
   [[nodiscard]] Result<Outgoing> head_for(const Seen& seen) const {
     auto fields =
-        fields_upstream(upstream->options, request, {.conditions = false, .content = true});
+        fields_upstream(upstream->options, request,
+                        {.conditions = false, .content = true, .depth = depth_of(request)});
     if (!fields) {
       return base::pass_on(fields.error());
     }

@@ -36,6 +36,7 @@ bool is_wanted(FieldUse use, std::string_view name) {
          (use.conditions || !begins_with_name(name, "If-")) &&
          (use.content || !(begins_with_name(name, "Content-") || equal_names(name, "Range") ||
                            equal_names(name, "Accept-Encoding"))) &&
+         (use.depth == Depth::kClients || !equal_names(name, "Depth")) &&
          (use.leaves_out == nullptr || !use.leaves_out(name));
 }
 
@@ -71,6 +72,15 @@ void add_own(const HttpOptions& options, FieldLines& out) {
 
 }  // namespace
 
+Depth depth_of(const ResourceRequest& request) {
+  using enum base::Method;
+  const base::Method method = request.head.method;
+  if (request.fence_covers_below) {
+    return Depth::kClients;
+  }
+  return method == kPut || method == kPost || method == kPatch ? Depth::kNone : Depth::kZero;
+}
+
 base::Result<FieldLines> fields_upstream(const HttpOptions& options, const ResourceRequest& request,
                                          FieldUse use) {
   const base::RequestHead& head = request.head;
@@ -89,6 +99,9 @@ base::Result<FieldLines> fields_upstream(const HttpOptions& options, const Resou
         !hop.covers(field.name)) {
       out.add_parsed(field.name, field.value);
     }
+  }
+  if (use.depth == Depth::kZero) {
+    out.add("Depth", "0");
   }
   append_to_list(out, head, "X-Forwarded-For", address_of(request.peer));
   append_to_list(out, head, "X-Forwarded-Proto", request.over_tls ? "https" : "http");

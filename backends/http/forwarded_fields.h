@@ -2,6 +2,7 @@
 
 // Which fields cross the proxy. All of it is pure.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,10 +15,18 @@
 
 namespace fenceline::backends::http {
 
+/// The `Depth` (RFC 4918, 10.2) that goes upstream.
+enum class Depth : std::uint8_t {
+  kClients,  ///< What the client sent.
+  kNone,     ///< None, whatever the client sent.
+  kZero,     ///< `0`, whatever the client sent: the resource alone.
+};
+
 /// Which of the client's fields a request of ours takes over.
 struct FieldUse {
-  bool conditions = true;      ///< `If-…`
-  bool content = true;         ///< `Content-…`, `Range`, `Accept-Encoding`: what is about a body.
+  bool conditions = true;  ///< `If-…`
+  bool content = true;     ///< `Content-…`, `Range`, `Accept-Encoding`: what is about a body.
+  Depth depth = Depth::kClients;
   std::string_view host = {};  ///< `Host`, instead of what the policy says; empty: by the policy.
   /// Whether other names than those of letters, digits and `-` stay here (`base::is_plain_name`).
   /// False: whoever asks has looked at the names.
@@ -25,6 +34,9 @@ struct FieldUse {
   /// True for what this request leaves out beside the usual; null: nothing.
   bool (*leaves_out)(std::string_view name) = nullptr;
 };
+
+/// How deep a write may reach: no deeper than the fence of its request (docs/http.md).
+Depth depth_of(const ResourceRequest& request);
 
 /// The fields of a request that goes upstream, without those that frame its body.
 /// Does: leaves out hop-by-hop fields and those that `Connection` names, the token and every

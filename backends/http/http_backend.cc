@@ -41,7 +41,8 @@ const base::Clock& steady_clock() {
 // These touch a second resource, which the fence of the first does not cover, or are no requests
 // for a resource at all.
 bool is_refused(std::string_view method) {
-  constexpr std::array<std::string_view, 4> kRefused = {"COPY", "MOVE", "CONNECT", "TRACE"};
+  constexpr std::array<std::string_view, 7> kRefused = {"COPY",   "MOVE",    "BIND", "UNBIND",
+                                                        "REBIND", "CONNECT", "TRACE"};
   return std::ranges::find(kRefused, method) != kRefused.end();
 }
 
@@ -52,6 +53,19 @@ Result<void> check_name(const ResourceRequest& request) {
                                   kReservedPrefix));
   }
   return {};
+}
+
+// A collection goes with all that is in it (RFC 4918, 9.6.1). One that is named without its slash
+// is found by the upstream, which is told `Depth: 0`.
+Result<void> check_removal(const ResourceRequest& request) {
+  const bool names_collection = request.names_directory || request.name.empty();
+  if (request.head.method != Method::kDelete || !names_collection || request.fence_covers_below) {
+    return {};
+  }
+  return base::fail(ErrorKind::kNameConflict,
+                    "the path names a collection, and the fence of this request does not cover "
+                    "what is in it; delete its members one by one, or give the route a fence above "
+                    "them, as exports/{tenant} for /exports/{tenant}/{path...}");
 }
 
 // What cannot be written as a whole under one name.
@@ -119,6 +133,9 @@ class HttpBackend final : public Backend {
     }
     if (is_refused(request.head.method_text)) {
       return refuse({.kind = ErrorKind::kMethodNotAllowed, .detail = "use one of " + allowed_});
+    }
+    if (auto checked = check_removal(request); !checked) {
+      return refuse(std::move(checked.error()));
     }
     const auto standing = upstream_->watch->standing();
     if (standing == nullptr) {

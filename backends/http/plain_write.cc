@@ -48,7 +48,7 @@ class PlainWrite final : public StagedWrite {
 Awaitable<Result<std::unique_ptr<StagedWrite>>> stage_plain(SharedUpstream upstream,
                                                             ResourceRequest request,
                                                             base::BodySource& body) {
-  auto fields = fields_upstream(upstream->options, request);
+  auto fields = fields_upstream(upstream->options, request, {.depth = depth_of(request)});
   if (!fields) {
     co_return base::pass_on(fields.error());
   }

@@ -181,5 +181,20 @@ INSTANTIATE_TEST_SUITE_P(
                     SameCase{"/a/report", "=a", "/b/{p...}", "a/{p...}", true},
                     SameCase{"/a/report", "a/report", "/b/{p...}", "a/{p...}", false}));
 
+TEST(FenceTemplate, CoversWhatIsBelowIfItLeavesTheRestOut) {
+  for (const char* covers : {"exports/{tenant}", "exports", "{tenant}/{kind}", "x/{kind}"}) {
+    EXPECT_TRUE(fence(covers).covers_below()) << covers;
+  }
+  for (const char* not_all : {"exports/{path...}", "x/{tenant}/{kind}/{path...}"}) {
+    EXPECT_FALSE(fence(not_all).covers_below()) << not_all;
+  }
+  EXPECT_FALSE(FenceTemplate::per_resource("exports").covers_below());
+  EXPECT_TRUE(fence("a", "/a/").covers_below());
+  // What is below is not the route's.
+  EXPECT_FALSE(fence("a/{id}", "/a/{id}").covers_below());
+  EXPECT_FALSE(fence("a", "/a/{id}").covers_below());
+  EXPECT_FALSE(fence("a", "/a/b").covers_below());
+}
+
 }  // namespace
 }  // namespace fenceline::config

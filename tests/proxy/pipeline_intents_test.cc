@@ -305,5 +305,46 @@ TEST_F(PipelineIntentsTest, AMarkThatTheStoreHasIsLearnt) {
   EXPECT_EQ(ledger_.marks["exports/acme"].token, Token::of(50));
 }
 
+TEST_F(PipelineIntentsTest, AnUnknownOutcomeOfStagingIsOnRecord) {
+  backend_->stage_fails_with =
+      base::Error{base::ErrorKind::kUpstreamFailed, "too early", base::Applied::kUnknown};
+  const base::Reply unknown = finish("PUT", kFile, {{"Fencing-Token", "33"}});
+  EXPECT_EQ(unknown.status, 502);
+  EXPECT_NE(text(unknown).find(R"("applied":"unknown")"), std::string::npos);
+  const auto older = intents_.list_unsettled("", 10);
+  ASSERT_EQ(older.size(), 1U);
+  EXPECT_EQ(older[0].intent.key, "exports/acme");
+  EXPECT_EQ(older[0].intent.token, Token::of(33));
+  EXPECT_EQ(older[0].intent.route, "exports");
+  backend_->stage_fails_with.reset();
+  backend_->can.settle_after = base::Milliseconds(30'000);
+  EXPECT_EQ(finish("PUT", kFile, {{"Fencing-Token", "34"}}).status, 503);
+  EXPECT_EQ(finish("GET", kFile, {{"Fencing-Token", "34"}}).status, 503);
+  EXPECT_EQ(finish("PUT", "/exports/globex/a", {{"Fencing-Token", "1"}}).status, 201);
+  EXPECT_TRUE(intents_.settle(older[0].intent));
+  EXPECT_EQ(finish("PUT", kFile, {{"Fencing-Token", "34"}}).status, 201);
+}
+
+TEST_F(PipelineIntentsTest, AnUnknownOutcomeOfStagingIsOnRecordBeforeItIsAnswered) {
+  backend_->stage_fails_with =
+      base::Error{base::ErrorKind::kUpstreamFailed, "too early", base::Applied::kUnknown};
+  auto call = start("PUT", kFile, {{"Fencing-Token", "33"}});
+  ledger_.answer();  // the raise
+  call->body.end();
+  poll();
+  EXPECT_FALSE(call->reply.has_value());
+  ASSERT_EQ(ledger_.waiting(), 1U) << "the record";
+  ledger_.answer();
+  poll();
+  ASSERT_TRUE(call->reply.has_value());
+  EXPECT_EQ(call->reply->status, 502);
+}
+
+TEST_F(PipelineIntentsTest, AStageThatDidNothingIsNotOnRecord) {
+  backend_->stage_fails_with = base::Error{base::ErrorKind::kUpstreamFailed, "gone"};
+  EXPECT_EQ(finish("PUT", kFile, {{"Fencing-Token", "33"}}).status, 502);
+  EXPECT_FALSE(intents_.any_unsettled());
+}
+
 }  // namespace
 }  // namespace fenceline::proxy

@@ -252,5 +252,43 @@ TEST(ClaimOutcome, IsDecidedByWhoWroteLast) {
   EXPECT_EQ(outcome_of_claim(claim, absent, false, false), kUnknown);
 }
 
+TEST_F(PipelineOnceTest, AnUnknownOutcomeOfStagingKeepsTheKey) {
+  backend_->stage_fails_with =
+      base::Error{base::ErrorKind::kUpstreamFailed, "too early", base::Applied::kUnknown};
+  EXPECT_EQ(put("1", "k", "content").status, 502);
+  EXPECT_EQ(only_row().claimed_by, "r-1");
+  backend_->events.clear();
+  for (const char* content : {"content", "content", "other"}) {
+    const base::Reply reply = put("1", "k", content);
+    EXPECT_EQ(reply.status, 409);
+    EXPECT_NE(text(reply).find(R"("applied":"unknown")"), std::string::npos) << text(reply);
+  }
+  EXPECT_EQ(backend_->events, Events{}) << "nothing has gone to the upstream again";
+  backend_->stage_fails_with.reset();
+  EXPECT_EQ(put("1", "another", "content").status, 201);
+}
+
+TEST_F(PipelineOnceTest, AfterARestartTheClaimOfAnUnreadBodyIsThere) {
+  backend_->stage_fails_with =
+      base::Error{base::ErrorKind::kUpstreamFailed, "too early", base::Applied::kUnknown};
+  EXPECT_EQ(put("1", "k", "content").status, 502);
+  backend_->stage_fails_with.reset();
+  Repeats fresh(answers_);
+  pipeline_.emplace(
+      PipelineParts{*routes_, gate_, intents_, audit_, staged_, clock_, {"Fencing-Token"}, fresh});
+  const base::Reply reply = put("1", "k", "content");
+  EXPECT_EQ(reply.status, 409);
+  EXPECT_NE(text(reply).find(R"("applied":"unknown")"), std::string::npos) << text(reply);
+  EXPECT_EQ(commits(), 0U);
+}
+
+TEST_F(PipelineOnceTest, AStageThatDidNothingLeavesTheKeyFree) {
+  backend_->stage_fails_with = base::Error{base::ErrorKind::kUpstreamFailed, "gone"};
+  EXPECT_EQ(put("1", "k", "content").status, 502);
+  EXPECT_TRUE(answers_.rows.empty());
+  backend_->stage_fails_with.reset();
+  EXPECT_EQ(put("1", "k", "content").status, 201);
+}
+
 }  // namespace
 }  // namespace fenceline::proxy

@@ -25,6 +25,7 @@ class FakeBackend final : public backends::Backend {
  public:
   std::vector<std::string> events;  ///< "stage", "commit", "drop", "read", in order.
   std::optional<base::Stamp> last_stamp;
+  std::optional<base::Error> stage_fails_with;  ///< When the body has been read.
   std::optional<base::Error> commit_fails_with;
   int commit_answers = 201;
   std::string sets_cookie;      ///< What the answer to a commit sets; empty: nothing.
@@ -101,6 +102,9 @@ class FakeBackend final : public backends::Backend {
       }
     }
     events.push_back("stage " + std::string(request.name));
+    if (stage_fails_with) {
+      co_return tl::unexpected<base::Error>(*stage_fails_with);
+    }
     auto staged = std::make_unique<Staged>(*this);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       staged->add(i, parts[i]);

@@ -63,6 +63,7 @@ backends::ResourceRequest HttpRequest::resource(base::TimerWheel& timers) const 
           .name = name_,
           .names_directory = names_directory_,
           .peer = "127.0.0.1:1",
+          .fence_covers_below = covers_below_,
           .timers = &timers};
 }
 

@@ -28,12 +28,15 @@ class HttpRequest {
   HttpRequest& operator=(const HttpRequest&) = delete;
 
   base::RequestHead& head() { return head_; }
+  /// Its fence is that of all that lies below, too.
+  void cover_below() { covers_below_ = true; }
   [[nodiscard]] backends::ResourceRequest resource(base::TimerWheel& timers) const;
 
  private:
   std::string method_;
   std::string name_;
   bool names_directory_ = false;
+  bool covers_below_ = false;
   Fields fields_;
   std::string query_;
   base::RequestHead head_;
