@@ -14,10 +14,12 @@ using boost::system::error_code;
 /// Called by the parser; only the names on the first level are of interest.
 class Names {
  public:
+  // NOLINTBEGIN(readability-identifier-naming): the names that the parser asks for.
   static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
   static constexpr std::size_t max_array_size = std::numeric_limits<std::size_t>::max();
   static constexpr std::size_t max_key_size = std::numeric_limits<std::size_t>::max();
   static constexpr std::size_t max_string_size = std::numeric_limits<std::size_t>::max();
+  // NOLINTEND(readability-identifier-naming)
 
   std::optional<std::string> twice;
 

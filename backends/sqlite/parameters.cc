@@ -22,10 +22,12 @@ using boost::system::error_code;
 /// keeps the last of two equal members.
 class Handler {
  public:
+  // NOLINTBEGIN(readability-identifier-naming): the names that the parser asks for.
   static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
   static constexpr std::size_t max_array_size = std::numeric_limits<std::size_t>::max();
   static constexpr std::size_t max_key_size = std::numeric_limits<std::size_t>::max();
   static constexpr std::size_t max_string_size = std::numeric_limits<std::size_t>::max();
+  // NOLINTEND(readability-identifier-naming)
 
   Parameters parameters;
   std::string problem;  ///< Why it was refused; empty for a matter of syntax.
