@@ -47,7 +47,7 @@ install(FILES packaging/debian/copyright "${manuals}/changelog.gz"
               docs/http.md docs/life-of-a-request.md docs/openapi.yaml docs/operations.md
               docs/performance.md docs/proof.md docs/run.md docs/s3.md docs/sources.md docs/sqlite.md
         DESTINATION /usr/share/doc/fenceline)
-install(DIRECTORY docs/stories USE_SOURCE_PERMISSIONS DESTINATION /usr/share/doc/fenceline)
+install(DIRECTORY docs/stories DESTINATION /usr/share/doc/fenceline)
 install(FILES config/quickstart.yaml DESTINATION /usr/share/doc/fenceline/examples)
 
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY TRUE)  # not every test for a package

@@ -12,7 +12,6 @@ namespace fenceline::backends::http {
 namespace {
 
 using base::Awaitable;
-using base::Method;
 using base::Reply;
 using base::Result;
 
