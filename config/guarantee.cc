@@ -116,6 +116,7 @@ std::vector<RouteGuarantee> guarantees(const std::vector<Route>& routes,
                                        const ResolvePath& resolve) {
   std::vector<RouteGuarantee> alone;
   const std::vector<std::string> stores = stores_of(routes, resolve);
+  alone.reserve(routes.size());
   for (const Route& route : routes) {
     alone.push_back(route_guarantee(route));
   }
