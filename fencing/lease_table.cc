@@ -126,7 +126,7 @@ SqliteResult<LeaseTable::Applied> LeaseTable::change_ttl(const TtlOrder& order) 
 SqliteResult<bool> LeaseTable::conflicts(const GrantOrder& order) {
   const auto taken = [&order](SqliteStatement& owner, std::string_view of) -> SqliteResult<bool> {
     owner.bind_text(1, of);
-    const auto row = owner.step();
+    auto row = owner.step();
     if (!row || !*row) {
       return row;
     }

@@ -128,7 +128,7 @@ Result<void> check_s3_arrival(std::span<const std::string> token_fields, S3Place
   const Route& route = *exchange.route;
   exchange.s3 = std::make_unique<S3Exchange>();
   S3Exchange& s3 = *exchange.s3;
-  const auto arrived =
+  auto arrived =
       route.s3->arrive(exchange.request.head, std::move(place), exchange.request.body, s3);
   if (!arrived) {
     return arrived;

@@ -8,7 +8,7 @@ namespace fenceline::fencing {
 
 base::Result<base::Token> MemoryLeases::apply(LeaseChange change, Marks& marks) {
   return std::visit(
-      [this, &marks](auto&& order) -> base::Result<base::Token> {
+      [this, &marks](auto& order) -> base::Result<base::Token> {
         using Order = std::decay_t<decltype(order)>;
         if constexpr (std::is_same_v<Order, GrantOrder>) {
           return grant(std::move(order), marks);
@@ -19,7 +19,7 @@ base::Result<base::Token> MemoryLeases::apply(LeaseChange change, Marks& marks) 
           return base::Token();
         }
       },
-      std::move(change));
+      change);
 }
 
 base::Result<base::Token> MemoryLeases::grant(GrantOrder order, Marks& marks) {
