@@ -54,7 +54,8 @@ std::optional<Metadata> decode_text(std::string_view text) {
   const auto token_text = take_word(text);
   const auto nonce = take_word(text);
   const auto request_id = take_word(text);
-  if (!token_text || !nonce || !request_id) {
+  if (!token_text || !nonce || !request_id || nonce->size() > PackedId::kMaxBytes ||
+      request_id->size() > PackedId::kMaxBytes) {
     return std::nullopt;
   }
   const auto token = parse_token(*token_text);

@@ -12,7 +12,6 @@
 namespace fenceline::backends::files {
 namespace {
 
-constexpr std::size_t kMostText = 64;
 constexpr std::size_t kNonceDigits = 16;
 constexpr std::size_t kNonceBytes = sizeof(std::uint64_t);
 static_assert(std::endian::native == std::endian::little);
@@ -88,10 +87,11 @@ std::optional<PackedId> PackedId::take(std::string_view& rest) {
   PackedId id;
   const auto first = static_cast<std::uint8_t>(rest.front());
   rest.remove_prefix(1);
-  if (first <= kMostText) {
+  if (first <= kMaxBytes) {
     id.text_ = rest.substr(0, first);
     rest.remove_prefix(id.text_.size());
-    const bool is_whole = id.text_.size() == first && base::is_printable(id.text_);
+    const bool is_whole = id.text_.size() == first && base::is_printable(id.text_) &&
+                          id.text_.find(' ') == std::string_view::npos;
     return is_whole ? std::optional(id) : std::nullopt;
   }
   id.form_ = static_cast<Form>(first);

@@ -5,6 +5,7 @@
 // written.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,11 +17,13 @@ namespace fenceline::backends::files {
 void append_number(std::string& out, std::uint64_t number);
 std::optional<std::uint64_t> take_number(std::string_view& rest);
 
-/// An id of visible ASCII, at most 64 bytes. Those that this program makes, `<16 hex
+/// An id of visible ASCII, at most `kMaxBytes`. Those that this program makes, `<16 hex
 /// digits>-<counter>` with a decimal or a hexadecimal counter, lose half of their bytes; others
 /// gain one. A view into what it was made from.
 class PackedId {
  public:
+  static constexpr std::size_t kMaxBytes = 64;
+
   /// Where the text is put together.
   using Space = std::array<char, 40>;
 

@@ -59,6 +59,7 @@ TEST(FileMetadata, AnythingElseIsForeign) {
                            "1 2 n\" r t", "1 2 n r t\n", "1 2 n r \xc3\xa4", " 1 2 n r t"}) {
     EXPECT_FALSE(decode(text)) << text;
   }
+  EXPECT_FALSE(decode("1 2 n " + std::string(65, 'r') + " t"));
   const std::string whole = encode(metadata(34, kNonce, kRequest, "text/plain"));
   const std::size_t type_at = whole.size() - std::string_view("text/plain").size();
   for (std::size_t size = 0; size < type_at; ++size) {

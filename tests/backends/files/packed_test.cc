@@ -63,7 +63,10 @@ TEST(PackedId, WhatIsCutOffIsNone) {
     std::string_view rest = std::string_view(bytes).substr(0, size);
     EXPECT_FALSE(PackedId::take(rest) && PackedId::take(rest)) << size;
   }
-  for (const std::string& other : {"\x41" + std::string(65, 'a'), std::string("\xf2")}) {
+  for (const std::string& other : {"\x41" + std::string(65, 'a'),
+                                   std::string("\x03"
+                                               "a b"),
+                                   std::string("\xf2")}) {
     std::string_view rest = other;
     EXPECT_FALSE(PackedId::take(rest));
   }
