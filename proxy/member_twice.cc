@@ -1,9 +1,10 @@
 #include "proxy/member_twice.h"
 
 #include <boost/json/basic_parser_impl.hpp>
-#include <limits>
 #include <set>
 #include <utility>
+
+#include "base/json_events.h"
 
 namespace fenceline::proxy {
 namespace {
@@ -12,15 +13,8 @@ namespace json = boost::json;
 using boost::system::error_code;
 
 /// Called by the parser; only the names on the first level are of interest.
-class Names {
+class Names : public base::JsonEvents {
  public:
-  // NOLINTBEGIN(readability-identifier-naming): the names that the parser asks for.
-  static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
-  static constexpr std::size_t max_array_size = std::numeric_limits<std::size_t>::max();
-  static constexpr std::size_t max_key_size = std::numeric_limits<std::size_t>::max();
-  static constexpr std::size_t max_string_size = std::numeric_limits<std::size_t>::max();
-  // NOLINTEND(readability-identifier-naming)
-
   std::optional<std::string> twice;
 
   bool on_key_part(json::string_view part, std::size_t /*size*/, error_code& /*error*/) {
@@ -42,29 +36,6 @@ class Names {
   bool on_object_end(std::size_t /*members*/, error_code& /*error*/) { return higher(); }
   bool on_array_begin(error_code& /*error*/) { return deeper(); }
   bool on_array_end(std::size_t /*values*/, error_code& /*error*/) { return higher(); }
-
-  bool on_document_begin(error_code& /*error*/) { return true; }
-  bool on_document_end(error_code& /*error*/) { return true; }
-  bool on_string_part(json::string_view /*part*/, std::size_t /*size*/, error_code& /*error*/) {
-    return true;
-  }
-  bool on_string(json::string_view /*part*/, std::size_t /*size*/, error_code& /*error*/) {
-    return true;
-  }
-  bool on_number_part(json::string_view /*part*/, error_code& /*error*/) { return true; }
-  bool on_int64(std::int64_t /*number*/, json::string_view /*digits*/, error_code& /*error*/) {
-    return true;
-  }
-  bool on_uint64(std::uint64_t /*number*/, json::string_view /*digits*/, error_code& /*error*/) {
-    return true;
-  }
-  bool on_double(double /*number*/, json::string_view /*digits*/, error_code& /*error*/) {
-    return true;
-  }
-  bool on_bool(bool /*value*/, error_code& /*error*/) { return true; }
-  bool on_null(error_code& /*error*/) { return true; }
-  bool on_comment_part(json::string_view /*part*/, error_code& /*error*/) { return true; }
-  bool on_comment(json::string_view /*part*/, error_code& /*error*/) { return true; }
 
  private:
   bool deeper() {

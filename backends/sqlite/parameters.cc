@@ -5,11 +5,11 @@
 #include <boost/json/basic_parser_impl.hpp>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
 #include "base/base64.h"
+#include "base/json_events.h"
 #include "base/json_text.h"
 
 namespace fenceline::backends::sqlite {
@@ -20,20 +20,10 @@ using boost::system::error_code;
 
 /// Called by the parser. Own handling instead of `json::parse`, which rounds large integers and
 /// keeps the last of two equal members.
-class Handler {
+class Handler : public base::JsonEvents {
  public:
-  // NOLINTBEGIN(readability-identifier-naming): the names that the parser asks for.
-  static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
-  static constexpr std::size_t max_array_size = std::numeric_limits<std::size_t>::max();
-  static constexpr std::size_t max_key_size = std::numeric_limits<std::size_t>::max();
-  static constexpr std::size_t max_string_size = std::numeric_limits<std::size_t>::max();
-  // NOLINTEND(readability-identifier-naming)
-
   Parameters parameters;
   std::string problem;  ///< Why it was refused; empty for a matter of syntax.
-
-  bool on_document_begin(error_code& /*error*/) { return true; }
-  bool on_document_end(error_code& /*error*/) { return true; }
 
   bool on_object_begin(error_code& error) {
     if (depth_ == 1) {
@@ -54,7 +44,6 @@ class Handler {
   }
 
   bool on_array_begin(error_code& error) { return refuse_kind("an array", error); }
-  bool on_array_end(std::size_t /*members*/, error_code& /*error*/) { return true; }
 
   bool on_key_part(json::string_view part, std::size_t /*size*/, error_code& /*error*/) {
     text_.append(part.data(), part.size());
@@ -121,8 +110,6 @@ class Handler {
     return refuse_kind("true or false (use 1 or 0)", error);
   }
   bool on_null(error_code& error) { return keep(std::monostate(), error); }
-  bool on_comment_part(json::string_view /*part*/, error_code& /*error*/) { return true; }
-  bool on_comment(json::string_view /*part*/, error_code& /*error*/) { return true; }
 
  private:
   static constexpr const char* kTooLarge =
