@@ -196,7 +196,7 @@ class Builder final : public YAML::EventHandler {
 /// True if yaml-cpp may see the text. It takes a byte 4 for the end of the file, for one.
 bool check_bytes(std::string_view text, Report& report) {
   if (text.size() > kMaxConfigBytes) {
-    report.add({}, fmt::format("the file has {} bytes; at most {} are read", text.size(),
+    report.add({}, fmt::format("the file has more than the {} bytes that are read; shorten it",
                                kMaxConfigBytes));
     return false;
   }

@@ -136,7 +136,7 @@ TEST(Bytes, ThatNoConfigurationHas) {
                          "a"),
             "1:1: this line is not valid UTF-8");
   EXPECT_EQ(only_problem(std::string(kMaxConfigBytes + 1, ' ')),
-            " the file has 1048577 bytes; at most 1048576 are read");
+            " the file has more than the 1048576 bytes that are read; shorten it");
 }
 
 TEST(Bytes, LineEndsOfWindowsAndAByteOrderMarkAreFine) {

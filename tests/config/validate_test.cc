@@ -290,7 +290,8 @@ TEST_F(RealPaths, FilesAreLoaded) {
   std::ofstream(path) << "listen: x\n";
   EXPECT_EQ(first_problem(), path + ":1:1: the key `ledger` is missing");
   std::ofstream(path) << std::string(kMaxConfigBytes + 5, '#');
-  EXPECT_EQ(first_problem(), path + ": the file has 1048577 bytes; at most 1048576 are read");
+  EXPECT_EQ(first_problem(),
+            path + ": the file has more than the 1048576 bytes that are read; shorten it");
   EXPECT_EQ(to_string(load_file(directory()).error().at(0)),
             directory() + ": this is a directory, not a configuration file");
 }

@@ -83,7 +83,8 @@ class PackageTest(unittest.TestCase):
                      "usr/share/zsh/vendor-completions/_fenceline",
                      "usr/share/fish/vendor_completions.d/fenceline.fish",
                      "usr/share/doc/fenceline/copyright", "usr/share/doc/fenceline/changelog.gz",
-                     "usr/share/doc/fenceline/operations.md"):
+                     "usr/share/doc/fenceline/operations.md", "usr/share/doc/fenceline/s3.md",
+                     "usr/share/doc/fenceline/stories/long-pause.sh"):
             self.assertIn("./" + name, modes)
 
     def test_binary_is_stripped_and_the_sums_are_right(self):

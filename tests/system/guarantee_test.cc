@@ -77,6 +77,16 @@ TEST(GuaranteeTest, NginxIsStrictForPutByMove) {
   EXPECT_EQ(nginx.leftovers(), 0U);
 }
 
+TEST(GuaranteeTest, OfAnUpstreamNobodySaysThatNothingWasWrittenThroughUs) {
+  const RealUpstream nginx(UpstreamKind::kNginx);
+  FilesServer server(config(nginx.port(), "commit: plain, settle: 1s"));
+  ASSERT_EQ(server.put("/exports/acme/a", 33, "of A").status / 100, 2);
+  const Response stamp = server.admin("/v1/stamp?route=exports&name=acme/a");
+  EXPECT_EQ(stamp.status, 404) << stamp.body;
+  EXPECT_THAT(stamp.body, AllOf(HasSubstr("cannot be looked up here"),
+                                Not(HasSubstr("written_through_fenceline"))));
+}
+
 TEST(GuaranteeTest, TheWeakestMethodOfARouteIsWhatRequireLooksAt) {
   const RealUpstream nginx(UpstreamKind::kNginx);
   const std::string log = refusal(config(nginx.port(), "commit: auto", "    require: strict\n"));
