@@ -8,6 +8,8 @@
 
 #include <cerrno>
 #include <fstream>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -80,9 +82,7 @@ std::vector<std::string> command(UpstreamKind kind, const std::string& config) {
   return {"/usr/sbin/apache2", "-f", config, "-X"};
 }
 
-}  // namespace
-
-std::uint16_t free_port() {
+std::uint16_t port_of_the_kernel() {
   const base::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -93,6 +93,23 @@ std::uint16_t free_port() {
     throw std::system_error(errno, std::generic_category(), "find a free port");
   }
   return ntohs(address.sin_port);
+}
+
+}  // namespace
+
+std::uint16_t free_port() {
+  // The kernel may give a port again as soon as it is closed: two servers of one test had the same.
+  static std::mutex mutex;
+  static std::set<std::uint16_t> given;
+  constexpr int kAttempts = 1'000;
+  const std::scoped_lock lock(mutex);
+  for (int i = 0; i < kAttempts; ++i) {
+    const std::uint16_t port = port_of_the_kernel();
+    if (given.insert(port).second) {
+      return port;
+    }
+  }
+  throw std::runtime_error("every free port was given to a test before");
 }
 
 RealUpstream::RealUpstream(UpstreamKind kind, std::uint16_t port)

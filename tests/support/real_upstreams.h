@@ -68,7 +68,7 @@ class RealUpstream {
   std::unique_ptr<ChildProcess> process_;
 };
 
-/// A port of 127.0.0.1 that was free a moment ago.
+/// A port of 127.0.0.1 that was free a moment ago; never the same twice. Thread-safe.
 std::uint16_t free_port();
 
 }  // namespace fenceline::testing
